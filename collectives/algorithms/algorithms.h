@@ -1,0 +1,48 @@
+// The algorithms: pure functions from a rank order to a Shape.
+//
+// Each returns a shape that the verifier accepts for any number of ranks >= 1.
+// Costs below: a = latency of one message, n = bytes of the whole vector, p =
+// ranks, b = seconds per byte of one link (see e.g. Chan, Heimlich, Purkayastha
+// and van de Geijn, "Collective communication: theory, practice, and
+// experience", 2007).
+//
+//   function            steps   time               bytes sent per rank
+//   RingAllGather       p - 1   (p-1)(a + n/p b)   n (p-1)/p
+//   RingReduceScatter   p - 1   (p-1)(a + n/p b)   n (p-1)/p
+//   RingShardedStep     2p - 2  2(p-1)(a + n/p b)  2 n (p-1)/p
+//   ChainBroadcast      p - 1   pipelined in chunks  n (not the last of the
+//   chain) DisseminationBarrier  ceil(log2 p)
+//
+// The ring pays p - 1 latencies but sends each byte to a neighbour only, at the
+// lower bound of bytes; chunks pipeline it.
+#pragma once
+
+#include <vector>
+
+#include "collectives/plan/plan.h"
+
+namespace rondo {
+
+// A ring's order: position i is held by rank at[i]; each sends to the next
+// position. Topology chooses it; a permutation of 0..ranks-1.
+struct RankOrder {
+  std::vector<int> at;
+
+  static RankOrder Identity(int ranks);
+  int ranks() const { return static_cast<int>(at.size()); }
+  int PositionOf(int rank) const;
+  bool IsPermutation() const;
+};
+
+Shape RingAllGather(RankOrder order);
+// Sums around the ring: block b's sum starts at the rank after b and ends at b,
+// rounded to the wire type at each of the p - 1 hops.
+Shape RingReduceScatter(RankOrder order);
+// The two above joined by `update`, chunk by chunk, with no barrier in between.
+Shape RingShardedStep(RankOrder order);
+// From the rank at `root` along the order.
+Shape ChainBroadcast(RankOrder order, int root);
+// Hensgen, Finkel and Manber 1988: round k signals the rank 2^k further on.
+Shape DisseminationBarrier(int ranks);
+
+}  // namespace rondo
