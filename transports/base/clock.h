@@ -23,7 +23,8 @@ int64_t NowNs();
 
 class Deadline {
  public:
-  // `duration_ms` from now; negative counts as 0. Saturates instead of wrapping.
+  // `duration_ms` from now; negative counts as 0. Saturates instead of
+  // wrapping.
   static Deadline AfterMs(int64_t duration_ms);
 
   bool expired() const { return NowNs() >= expiry_ns_; }
@@ -41,10 +42,11 @@ class Deadline {
 // quota (rounded up). At least 1. Read once.
 int UsableCpus();
 
-// One waiting thread's patience. Spins only while `ranks_on_host` fit the usable
-// CPUs, because a spinning rank on a shared core delays the very peer that it
-// waits for (measured, 4 ranks on 2 cores, 1 KiB: 1.8 us yielding, 33 us after
-// 2,000 spins); then yields; then sleeps for tens of microseconds at a time.
+// One waiting thread's patience. Spins only while `ranks_on_host` fit the
+// usable CPUs, because a spinning rank on a shared core delays the very peer
+// that it waits for (measured, 4 ranks on 2 cores, 1 KiB: 1.8 us yielding, 33
+// us after 2,000 spins); then yields; then sleeps for tens of microseconds at a
+// time.
 class Backoff {
  public:
   explicit Backoff(int ranks_on_host = 1);

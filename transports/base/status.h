@@ -25,17 +25,17 @@ namespace rondo {
 // (rondo.h) and never change meaning.
 enum class Code : int {
   kOk = 0,
-  kInvalidArgument = 1,   // the caller passed a value that is not accepted
-  kInvalidUsage = 2,      // the call is not allowed in this state or order
-  kMismatch = 3,          // ranks called different collectives
-  kRemoteDead = 4,        // another rank died, or no longer answers
-  kTimeout = 5,           // a deadline passed
-  kAborted = 6,           // someone called abort, or an earlier error did
-  kTransport = 7,         // the network or shared memory failed
-  kSystem = 8,            // a system call failed
-  kResourceExhausted = 9, // no memory, descriptors or room left
-  kNotSupported = 10,     // real, but not in this build or on this machine
-  kInternal = 11,         // a defect of Rondo
+  kInvalidArgument = 1,    // the caller passed a value that is not accepted
+  kInvalidUsage = 2,       // the call is not allowed in this state or order
+  kMismatch = 3,           // ranks called different collectives
+  kRemoteDead = 4,         // another rank died, or no longer answers
+  kTimeout = 5,            // a deadline passed
+  kAborted = 6,            // someone called abort, or an earlier error did
+  kTransport = 7,          // the network or shared memory failed
+  kSystem = 8,             // a system call failed
+  kResourceExhausted = 9,  // no memory, descriptors or room left
+  kNotSupported = 10,      // real, but not in this build or on this machine
+  kInternal = 11,          // a defect of Rondo
 };
 
 // "INVALID_ARGUMENT" and so on; "UNKNOWN(17)" never happens for a Code.
@@ -97,17 +97,17 @@ class [[nodiscard]] Result {
 }  // namespace rondo
 
 // Returns from the enclosing function when `expression` is not ok.
-#define RONDO_RETURN_IF_ERROR(expression)                    \
-  do {                                                       \
-    ::rondo::Status rondo_status_ = (expression);            \
-    if (!rondo_status_.ok()) return rondo_status_;           \
+#define RONDO_RETURN_IF_ERROR(expression)          \
+  do {                                             \
+    ::rondo::Status rondo_status_ = (expression);  \
+    if (!rondo_status_.ok()) return rondo_status_; \
   } while (false)
 
 #define RONDO_CONCAT_INNER_(a, b) a##b
 #define RONDO_CONCAT_(a, b) RONDO_CONCAT_INNER_(a, b)
 
 // RONDO_ASSIGN_OR_RETURN(auto x, F()): x is the value of F(), or return.
-#define RONDO_ASSIGN_OR_RETURN(target, expression) \
+#define RONDO_ASSIGN_OR_RETURN(target, expression)                        \
   RONDO_ASSIGN_OR_RETURN_(RONDO_CONCAT_(rondo_result_, __LINE__), target, \
                           expression)
 #define RONDO_ASSIGN_OR_RETURN_(result, target, expression) \
