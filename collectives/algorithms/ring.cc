@@ -16,8 +16,11 @@ BlockRef RingSeat::At(Space space, int distance) const {
   return {.space = space, .owner = rank_, .index = BlockAt(distance)};
 }
 
-BlockRef RingSeat::Scratch(int index) const {
-  return {.space = Space::kScratch, .owner = rank_, .index = index};
+BlockRef RingSeat::Scratch(int index, int distance) const {
+  return {.space = Space::kScratch,
+          .owner = rank_,
+          .index = index,
+          .block = BlockAt(distance)};
 }
 
 int RingScratchBlocks(int ranks) { return std::clamp(ranks - 1, 0, 2); }
@@ -31,7 +34,7 @@ PartialSum AddRingReduceHalf(const RingSeat& seat, StepList* steps) {
   int sending_from[2] = {-1, -1};
   for (int hop = 0; hop < hops; ++hop) {
     const int turn = hop % 2;
-    const BlockRef partial = seat.Scratch(turn);
+    const BlockRef partial = seat.Scratch(turn, -2 - hop);
     if (sending_from[turn] >= 0) steps->WaitStep(sending_from[turn]);
     steps->WaitStep(steps->Recv(partial, seat.left(), hop));
     const BlockRef own = seat.At(Space::kInput, -2 - hop);

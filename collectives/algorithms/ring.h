@@ -39,7 +39,8 @@ class RingSeat {
   // This rank's copy of that block.
   BlockRef At(Space space, int distance) const;
   BlockRef Own(Space space) const { return At(space, 0); }
-  BlockRef Scratch(int index) const;
+  // Scratch block `index`, holding a part of the block `distance` away.
+  BlockRef Scratch(int index, int distance) const;
 
  private:
   const RankOrder& order_;

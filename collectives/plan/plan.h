@@ -1,10 +1,11 @@
-// The plan of a collective: what every rank does to which block, in which order.
+// The plan of a collective: what every rank does to which block, in which
+// order.
 //
-// A plan has two halves. The *shape*, declared here, lists steps over blocks and
-// knows nothing of element counts, types, pointers or transports; it is a pure
-// function of (collective, algorithm, ranks, options), so that one proof serves
-// every size. The *binding* (engine/binding.h) says how many elements a block
-// has, where it lies, and how a peer's space is reached.
+// A plan has two halves. The *shape*, declared here, lists steps over blocks
+// and knows nothing of element counts, types, pointers or transports; it is a
+// pure function of (collective, algorithm, ranks, options), so that one proof
+// serves every size. The *binding* (engine/binding.h) says how many elements a
+// block has, where it lies, and how a peer's space is reached.
 //
 // Blocks. Each rank has three spaces. A space is an array of blocks:
 //
@@ -19,21 +20,23 @@
 // rank: rank b's shard. Counts may differ between blocks.
 //
 // Chunks. Blocks are cut into chunks of one size (the last one of a block is
-// shorter, and a block may have fewer chunks than another). RankProgram::chunk is
-// one rank's sequence of steps for one chunk; it is run once for every chunk
-// index, several indices in flight at a time, chunk c on rail c mod rails. Steps
-// of different chunk indices never touch the same element, and each index in
-// flight has its own scratch blocks: so what is proved of one chunk holds for
-// all. A step on a chunk index that lies beyond its block's end moves nothing.
+// shorter, and a block may have fewer chunks than another). RankProgram::chunk
+// is one rank's sequence of steps for one chunk; it is run once for every chunk
+// index, several indices in flight at a time, chunk c on rail c mod rails.
+// Steps of different chunk indices never touch the same element, and each index
+// in flight has its own scratch blocks: so what is proved of one chunk holds
+// for all. A step on a chunk index that lies beyond its block's end moves
+// nothing.
 //
 // Order. A program runs from top to bottom. Send, recv and put only start a
-// transfer: its buffers are in use until a `wait` for that step. Copy, reduce and
-// update are finished when the next step begins. A send may stay unfinished
+// transfer: its buffers are in use until a `wait` for that step. Copy, reduce
+// and update are finished when the next step begins. A send may stay unfinished
 // until the peer has posted its recv.
 //
 // Peers' memory. A step may name a block of another rank's space (direct
 // algorithms). It may do so only between `wait` for that rank's kReadyFlag and
-// our `signal` of kDoneFlag to it, and nobody finishes before its peers are done.
+// our `signal` of kDoneFlag to it, and nobody finishes before its peers are
+// done.
 //
 // Thread-safety: values. ForRank() of one Shape may run on several threads.
 //
@@ -75,9 +78,18 @@ struct BlockRef {
   int index = 0;
   int stride = 1;
   int count = 1;
+  // Scratch only: the logical block whose (partial) content it holds in this
+  // step, which says how many elements that is. Input and output: left at -1,
+  // because there the index is the logical block.
+  int block = -1;
+
+  int LogicalBlock() const { return space == Space::kScratch ? block : index; }
 
   // The k-th block of the set, 0 <= k < count.
-  BlockRef At(int k) const { return {space, owner, index + k * stride, 1, 1}; }
+  BlockRef At(int k) const {
+    return {space, owner, index + k * stride,
+            1,     1,     block < 0 ? block : block + k * stride};
+  }
 
   friend bool operator==(const BlockRef&, const BlockRef&) = default;
 };
@@ -140,7 +152,8 @@ struct BlockSpan {
 };
 BlockSpan BlocksOf(const Shape& shape, Space space, int rank);
 
-// How many blocks the whole vector has: `ranks`, 1 for broadcast, 0 for barrier.
+// How many blocks the whole vector has: `ranks`, 1 for broadcast, 0 for
+// barrier.
 int LogicalBlocks(const Shape& shape);
 
 // Builds one rank's list of steps readably; used by every algorithm.
