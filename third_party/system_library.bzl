@@ -30,9 +30,14 @@ def _pkg_config(ctx, flag):
         return None
     return [word for word in result.stdout.strip().split(" ") if word]
 
+def _home(ctx):
+    if not ctx.attr.home_variable:
+        return None
+    return ctx.os.environ.get(ctx.attr.home_variable)
+
 def _candidates(ctx):
     """Pairs of (include directory, extra link options), in order of trust."""
-    home = ctx.os.environ.get(ctx.attr.home_variable) if ctx.attr.home_variable else None
+    home = _home(ctx)
     if home:
         lib = home + "/lib"
         return [(home + "/include", ["-L" + lib, "-Wl,-rpath," + lib])]
@@ -42,7 +47,9 @@ def _candidates(ctx):
         libdirs = _pkg_config(ctx, "--libs-only-L") or []
         found += [(flag[2:], libdirs) for flag in cflags]
         found.append(("/usr/include", libdirs))
-    return found + [("/usr/include", []), ("/usr/local/include", ["-L/usr/local/lib"])]
+    found.append(("/usr/include", []))
+    found.append(("/usr/local/include", ["-L/usr/local/lib"]))
+    return found
 
 def _impl(ctx):
     chosen = None
@@ -52,10 +59,11 @@ def _impl(ctx):
             break
     if chosen == None and not ctx.attr.optional:
         where = "pkg-config (%s) or /usr/include" % ctx.attr.pkg_config
-        if ctx.attr.home_variable and ctx.os.environ.get(ctx.attr.home_variable):
-            where = "$" + ctx.attr.home_variable
-        fail("%s: %s was not found by %s; third_party/debian_packages.txt lists the packages to install" %
-             (ctx.name, ctx.attr.probe_header, where))
+        if _home(ctx):
+            where = "$%s (%s)" % (ctx.attr.home_variable, _home(ctx))
+        fail("%s: %s was not found by %s; " %
+             (ctx.name, ctx.attr.probe_header, where) +
+             "third_party/debian_packages.txt lists the packages to install")
     linkopts = []
     if chosen != None:
         (include, extra) = chosen
@@ -73,12 +81,18 @@ def _impl(ctx):
 system_library = repository_rule(
     implementation = _impl,
     attrs = {
-        "headers": attr.string_list(doc = "files or folders to expose, relative to the include directory"),
-        "home_variable": attr.string(doc = "environment variable that overrides where to look"),
+        "headers": attr.string_list(
+            doc = "files or folders to expose, of the include directory",
+        ),
+        "home_variable": attr.string(
+            doc = "environment variable that overrides where to look",
+        ),
         "linkopts": attr.string_list(),
         "optional": attr.bool(default = False),
         "pkg_config": attr.string(doc = "the pkg-config module"),
-        "probe_header": attr.string(doc = "a header whose presence means found"),
+        "probe_header": attr.string(
+            doc = "a header whose presence means found",
+        ),
     },
     configure = True,
     environ = ["PKG_CONFIG_PATH", "UCX_HOME", "MPI_HOME"],
