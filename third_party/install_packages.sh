@@ -13,8 +13,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 list=$here/debian_packages.txt
 
 wanted_packages() {
-  local name group extra asked
-  while read -r name group extra; do
+  local name group asked
+  while read -r name group _; do
     case $name in '' | '#'*) continue ;; esac
     if [[ -z $group ]]; then
       echo "$name"
