@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace rondo {
@@ -84,6 +85,10 @@ Status WaitReady(int fd, short events, Deadline deadline) {
       return Status(Code::kTimeout, "the socket was not ready in time");
     }
   }
+}
+
+void PauseMs(int pause_ms, Deadline deadline) {
+  poll(nullptr, 0, std::min(pause_ms, deadline.remaining_ms()));
 }
 
 Result<FileDescriptor> ConnectTo(const SocketAddress& address,

@@ -37,6 +37,9 @@ Result<FileDescriptor> ConnectTo(const SocketAddress& address,
 // Waits until one of `events` (POLLIN, POLLOUT) holds; kTimeout otherwise.
 Status WaitReady(int fd, short events, Deadline deadline);
 
+// Lets time pass before another attempt, at most until the deadline.
+void PauseMs(int pause_ms, Deadline deadline);
+
 // What one non-blocking read or write did.
 struct IoResult {
   enum class State { kDone, kWouldBlock, kClosed, kFailed };

@@ -238,7 +238,7 @@ Result<std::unique_ptr<Bootstrap>> JoinTcp(const UniqueId& id, int rank,
   }
   RONDO_ASSIGN_OR_RETURN(Waker waker, Waker::Create());
   RONDO_ASSIGN_OR_RETURN(Introduction joined,
-                         Introduce(id, rank, world_size,
+                         Introduce(id, rank, world_size, options.retry,
                                    Deadline::AfterMs(options.join_timeout_ms)));
   auto bootstrap = std::make_unique<TcpBootstrap>(
       id, rank, world_size, options, std::move(joined), std::move(waker));

@@ -28,6 +28,9 @@ namespace rondo {
 // Heartbeats and silence are options of the Coordinator: one value for all.
 struct TcpOptions {
   int join_timeout_ms = 60000;
+  // Whether to try again while nobody listens there. Not for a caller who would
+  // rather look for a newer unique id.
+  bool retry = true;
   // Destruction waits this long for the coordinator to take the goodbye.
   int leave_timeout_ms = 1000;
 };

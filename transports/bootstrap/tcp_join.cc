@@ -1,8 +1,6 @@
 #include "transports/bootstrap/tcp_join.h"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include "transports/bootstrap/control_message.h"
 #include "transports/bootstrap/network.h"
@@ -114,7 +112,7 @@ class Handshake {
 }  // namespace
 
 Result<Introduction> Introduce(const UniqueId& id, int rank, int world_size,
-                               Deadline deadline) {
+                               bool retry, Deadline deadline) {
   const std::string who = "rank " + std::to_string(rank) +
                           " cannot join the coordinator at " +
                           id.address().ToString();
@@ -127,14 +125,13 @@ Result<Introduction> Introduce(const UniqueId& id, int rank, int world_size,
     Result<Introduction> joined = handshake.Run(&final);
     if (joined.ok()) return joined;
     if (final) return joined.status().WithContext(who);
-    const int left_ms = deadline.remaining_ms();
-    if (left_ms == 0) {
+    if (!retry) return joined.status().WithContext(who);
+    if (deadline.expired()) {
       return Status(Code::kTimeout, who + " before its deadline; attempt " +
                                         std::to_string(attempt) + ": " +
                                         joined.status().message());
     }
-    std::this_thread::sleep_for(
-        std::chrono::milliseconds(std::min(pause_ms, left_ms)));
+    PauseMs(pause_ms, deadline);
     pause_ms = std::min(2 * pause_ms, kLongestPauseMs);
   }
 }

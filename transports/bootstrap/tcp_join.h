@@ -1,11 +1,12 @@
 // Introduce: connects to the coordinator and completes the handshake.
 //
 // Thread-safety: stateless. Ownership: the caller owns the connection.
-// Failure: see JoinTcp; retries until the deadline what may still be mended.
+// Failure: see JoinTcp; with `retry`, tries again until the deadline
+// what may still be mended.
 //
 // Example:
 //   RONDO_ASSIGN_OR_RETURN(Introduction joined,
-//                          Introduce(id, rank, world_size, deadline));
+//                          Introduce(id, rank, world_size, true, deadline));
 #pragma once
 
 #include "transports/base/clock.h"
@@ -22,6 +23,6 @@ struct Introduction {
 };
 
 Result<Introduction> Introduce(const UniqueId& id, int rank, int world_size,
-                               Deadline deadline);
+                               bool retry, Deadline deadline);
 
 }  // namespace rondo
