@@ -147,7 +147,7 @@ Result<HostPort> ParseHostPort(std::string_view text) {
       host.size() > 2 && host.front() == '[' && host.back() == ']';
   if (bracketed) host = host.substr(1, host.size() - 2);
   if (host.empty() ||
-      (!bracketed && host.find(':') != std::string_view::npos)) {
+      (!bracketed && host.find_first_of(":[]") != std::string_view::npos)) {
     return InvalidArgument(shown + " is not host:port or [ipv6]:port");
   }
   Result<uint16_t> port = ParsePort(text.substr(colon + 1));

@@ -151,6 +151,16 @@ Status CheckAgreement(const EnvironmentReader& environment, const Claim& won,
                          "RONDO_WORLD_SIZE");
 }
 
+// Variables set by hand rarely say what is local; a launcher below that means
+// the same rank does.
+void TakeLocalFacts(const Claim& other, Claim* won) {
+  const bool same =
+      other.rank == won->rank && other.world_size == won->world_size;
+  if (!same || won->local_rank >= 0 || won->local_size >= 0) return;
+  won->local_rank = other.local_rank;
+  won->local_size = other.local_size;
+}
+
 }  // namespace
 
 std::string_view LauncherName(Launcher launcher) {
@@ -185,9 +195,10 @@ Result<LaunchInfo> DetectLaunch(const EnvironmentReader& environment) {
     if (!*claim) continue;
     if (!won) {
       won = **claim;
-    } else {
-      RONDO_RETURN_IF_ERROR(CheckAgreement(environment, *won, **claim));
+      continue;
     }
+    RONDO_RETURN_IF_ERROR(CheckAgreement(environment, *won, **claim));
+    TakeLocalFacts(**claim, &*won);
   }
   LaunchInfo info;
   if (won) {

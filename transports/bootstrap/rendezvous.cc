@@ -138,6 +138,7 @@ class Meet {
         error = joined.status();
       }
       if (error.code() == Code::kMismatch) return error;
+      if (error.code() == Code::kInvalidUsage) refusal_ = error;
       if (deadline_.expired()) return GaveUp(error);
       PauseMs(kPauseMs, deadline_);
     }
@@ -150,18 +151,23 @@ class Meet {
             ? "by the file " + meeting.path +
                   " (if the ranks are on several hosts, set RONDO_ROOT)"
             : "at " + meeting.host + ":" + std::to_string(meeting.port);
+    // A refusal says more than the closed port that may follow it.
+    const bool refused = !refusal_.ok() && last.code() != Code::kInvalidUsage;
+    const std::string earlier =
+        refused ? "; before that: " + refusal_.message() : "";
     return Status(Code::kTimeout,
                   "rank " + std::to_string(launch_.rank) + " of " +
                       std::to_string(launch_.world_size) +
                       " did not meet rank 0 within " +
                       std::to_string(options_.timeout_ms) + " ms " + place +
-                      "; the last attempt: " + last.message());
+                      "; the last attempt: " + last.message() + earlier);
   }
 
   const LaunchInfo& launch_;
   const RendezvousOptions& options_;
   const Deadline deadline_;
   std::optional<UniqueId> id_;
+  Status refusal_;  // the last one by a coordinator
   Joined joined_;
 };
 
