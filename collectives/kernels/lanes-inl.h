@@ -176,21 +176,26 @@ struct Bfloat16Format {
   }
 
   template <class D, class V>
-  static HWY_INLINE void Store(V v, D, uint8_t* destination) {
+  static HWY_INLINE void Store(V v, D d, uint8_t* destination) {
     const hn::Rebind<uint16_t, D> d16;
+    const hn::RebindToSigned<D> di;
+    const auto kept = hn::ShiftRight<16>(Round(v, d));
+    StoreBytes(hn::DemoteTo(d16, hn::BitCast(di, kept)), d16, destination);
+  }
+
+  // The rounded value in the upper 16 bits of each lane; the lower are noise.
+  template <class D, class V>
+  static HWY_INLINE hn::VFromD<hn::RebindToUnsigned<D>> Round(V v, D) {
     const hn::RebindToSigned<D> di;
     const hn::RebindToUnsigned<D> du;
     const auto bits = hn::BitCast(du, v);
-    const auto kept = hn::ShiftRight<16>(bits);
-    const auto odd = hn::And(kept, hn::Set(du, 1));
-    const auto rounded =
-        hn::ShiftRight<16>(hn::Add(hn::Add(bits, hn::Set(du, 0x7fff)), odd));
-    const auto nan = hn::Or(kept, hn::Set(du, 0x40));
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1));
+    const auto rounded = hn::Add(hn::Add(bits, hn::Set(du, 0x7fff)), odd);
+    const auto nan = hn::Or(bits, hn::Set(du, 0x00400000));
     const auto magnitude = hn::And(hn::BitCast(di, v), hn::Set(di, 0x7fffffff));
     const auto is_nan = hn::Gt(magnitude, hn::Set(di, 0x7f800000));
-    const auto result =
-        hn::IfThenElse(is_nan, hn::BitCast(di, nan), hn::BitCast(di, rounded));
-    StoreBytes(hn::DemoteTo(d16, result), d16, destination);
+    return hn::BitCast(du, hn::IfThenElse(is_nan, hn::BitCast(di, nan),
+                                          hn::BitCast(di, rounded)));
   }
 };
 

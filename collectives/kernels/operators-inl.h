@@ -1,13 +1,13 @@
 // The elementwise operators of ReduceElements, on vectors.
 //
 // Included once per Highway target (see foreach_target.h), hence the guard.
-// Integers are added and multiplied as unsigned numbers, which wrap by
-// definition; the bits of a signed result are the same.
+// Integers are added and multiplied as unsigned lanes only: those wrap by
+// definition, and the bits of a signed result are the same.
 //
 // Thread-safety: pure functions. Ownership: none. Failure: none.
 //
 // Example:
-//   const hn::ScalableTag<int8_t> d;
+//   const hn::ScalableTag<uint8_t> d;
 //   accumulator = ProdOperator::Apply(d, accumulator, v);
 #if defined(RONDO_COLLECTIVES_KERNELS_OPERATORS_INL_H_) == \
     defined(HWY_TARGET_TOGGLE)
@@ -37,6 +37,7 @@ inline constexpr bool kIsFloat = std::is_floating_point_v<hn::TFromD<D>>;
 template <class D, class V>
 HWY_INLINE V WrappingProduct(D d, V a, V b) {
   using T = hn::TFromD<D>;
+  static_assert(std::is_unsigned_v<T>);
 #if HWY_TARGET == HWY_SCALAR
   // uint64_t, since small unsigned types would be promoted to a signed int.
   const uint64_t product = uint64_t{hn::GetLane(a)} * hn::GetLane(b);
@@ -67,20 +68,9 @@ HWY_INLINE V WrappingProduct(D d, V a, V b) {
 
 struct SumOperator {
   template <class D, class V>
-  static HWY_INLINE V Apply(D d, V a, V b) {
-    if constexpr (kIsFloat<D>) {
-      return hn::Add(a, b);
-    } else {
-      const hn::RebindToUnsigned<D> du;
-#if HWY_TARGET == HWY_SCALAR
-      const uint64_t sum = uint64_t{hn::GetLane(hn::BitCast(du, a))} +
-                           hn::GetLane(hn::BitCast(du, b));
-      return hn::BitCast(
-          d, hn::Set(du, static_cast<hn::TFromD<decltype(du)>>(sum)));
-#else
-      return hn::BitCast(d, hn::Add(hn::BitCast(du, a), hn::BitCast(du, b)));
-#endif
-    }
+  static HWY_INLINE V Apply(D, V a, V b) {
+    static_assert(!std::is_signed_v<hn::TFromD<D>> || kIsFloat<D>);
+    return hn::Add(a, b);
   }
 };
 
@@ -90,9 +80,7 @@ struct ProdOperator {
     if constexpr (kIsFloat<D>) {
       return hn::Mul(a, b);
     } else {
-      const hn::RebindToUnsigned<D> du;
-      return hn::BitCast(
-          d, WrappingProduct(du, hn::BitCast(du, a), hn::BitCast(du, b)));
+      return WrappingProduct(d, a, b);
     }
   }
 };
@@ -127,8 +115,9 @@ struct MinOperator {
   }
 };
 
-// What happens to the combined lanes before they are stored: the division of
-// ReduceScale, then one representation for every NaN.
+// What happens to combined float lanes before they are stored: the division of
+// ReduceScale, then one representation for every NaN. Integers are divided
+// elsewhere, since no vector unit does it.
 template <class D, class V>
 HWY_INLINE V Finish(D d, V v, int divisor) {
   using T = hn::TFromD<D>;
@@ -142,16 +131,7 @@ HWY_INLINE V Finish(D d, V v, int divisor) {
     const V nan = hn::BitCast(d, hn::Set(du, kQuietNan));
     return hn::IfThenElse(hn::IsNaN(v), nan, v);
   } else {
-    if (divisor <= 1) return v;
-    // No vector unit divides integers; T may be narrower than the divisor.
-    using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
-    alignas(64) T lanes[hn::MaxLanes(d)];
-    hn::Store(v, d, lanes);
-    for (size_t i = 0; i < hn::Lanes(d); ++i) {
-      lanes[i] = static_cast<T>(static_cast<Wide>(lanes[i]) /
-                                static_cast<Wide>(divisor));
-    }
-    return hn::Load(d, lanes);
+    return v;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "collectives/kernels/reduce.cc"
@@ -10,6 +11,7 @@
 // foreach_target.h comes first: it includes this file once for each target.
 #include "collectives/kernels/lanes-inl.h"
 #include "collectives/kernels/operators-inl.h"
+#include "collectives/kernels/pairs-inl.h"
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
@@ -18,21 +20,24 @@
 namespace rondo {
 namespace {
 
-// The arguments of ReduceElements.
+// The arguments of ReduceElements, or a part of its elements.
 struct ReduceTask {
   DataType type;
   Reduction reduction;
   const void* const* sources;
   int source_count;
   void* destination;
-  size_t count;
-  int divisor;
+  size_t begin_bytes;  // where to begin in each array
+  size_t count;        // elements from there
+  int divisor;         // of floats only
   StoreHint hint;
 
   const uint8_t* source(int index) const {
-    return static_cast<const uint8_t*>(sources[index]);
+    return static_cast<const uint8_t*>(sources[index]) + begin_bytes;
   }
-  uint8_t* output() const { return static_cast<uint8_t*>(destination); }
+  uint8_t* output() const {
+    return static_cast<uint8_t*>(destination) + begin_bytes;
+  }
 };
 
 // Streaming stores write whole cache lines.
@@ -59,125 +64,150 @@ class Reducer {
 
  public:
   explicit Reducer(const ReduceTask& task)
-      : task_(task), vector_bytes_(hn::Lanes(D()) * Format::kElementBytes) {}
+      : task_(task),
+        output_(task.output()),
+        pair_bytes_(PairBytes<Format>(D())) {}
 
   void Run() const {
     const size_t bytes = task_.count * Format::kElementBytes;
-    size_t begin = 0;
-    if (task_.hint == StoreHint::kStream) {
-      begin = std::min(BytesToCacheLine(task_.destination), bytes);
+    size_t head = 0;
+    bool stream = task_.hint == StoreHint::kStream;
+    if (stream) {
+      head = std::min(BytesToCacheLine(output_), bytes);
       // An array that is not aligned to its elements never reaches a line.
-      if (begin % Format::kElementBytes == 0) {
-        Cached(0, begin);
-        begin = Streamed(begin, bytes);
-      } else {
-        begin = 0;
+      if (head % Format::kElementBytes != 0) {
+        head = 0;
+        stream = false;
       }
     }
-    Cached(begin, bytes);
+    Ragged(0, head);
+    const size_t block_bytes = 2 * pair_bytes_;
+    const size_t body = (bytes - head) / block_bytes * block_bytes;
+    Blocks(head, head + body, stream);
+    Ragged(head + body, bytes);
   }
 
  private:
-  // Stores the range [begin, end), given in bytes.
-  void Cached(size_t begin, size_t end) const {
-    for (; end - begin >= 4 * vector_bytes_; begin += 4 * vector_bytes_) {
-      Block(begin, task_.output() + begin);
-    }
-    for (; begin < end; begin += std::min(vector_bytes_, end - begin)) {
-      Single(begin, std::min(vector_bytes_, end - begin));
-    }
-  }
-
-  // Streams whole blocks from `begin`, which is aligned in the destination, and
-  // returns where the rest begins.
-  size_t Streamed(size_t begin, size_t end) const {
-    const size_t block_bytes = 4 * vector_bytes_;
+  // The range [begin, end), given in bytes and of whole blocks. For streaming
+  // `begin` is aligned in the output.
+  void Blocks(size_t begin, size_t end, bool stream) const {
+    const size_t block_bytes = 2 * pair_bytes_;
     alignas(kCacheLineBytes) uint8_t block[4 * kMaxVectorBytes];
-    for (; end - begin >= block_bytes; begin += block_bytes) {
-      Block(begin, block);
-      StreamBytes(block, block_bytes, task_.output() + begin);
+    for (; begin < end; begin += block_bytes) {
+      Block(begin, stream ? block : output_ + begin);
+      if (stream) StreamBytes(block, block_bytes, output_ + begin);
     }
-    hwy::FlushStream();
-    return begin;
+    if (stream) hwy::FlushStream();
   }
 
-  // Four vectors at `offset`: enough to hide the latency of the additions.
+  // Two pairs at `offset`: enough to hide the latency of the additions.
   HWY_INLINE void Block(size_t offset, uint8_t* output) const {
     const D d;
-    const size_t step = vector_bytes_;
-    const uint8_t* source = task_.source(0) + offset;
-    V v0 = Format::Load(d, source);
-    V v1 = Format::Load(d, source + step);
-    V v2 = Format::Load(d, source + 2 * step);
-    V v3 = Format::Load(d, source + 3 * step);
+    const size_t step = pair_bytes_;
+    V v0, v1, v2, v3, w0, w1, w2, w3;
+    LoadPair<Format>(d, task_.source(0) + offset, v0, v1);
+    LoadPair<Format>(d, task_.source(0) + offset + step, v2, v3);
     for (int i = 1; i < task_.source_count; ++i) {
-      source = task_.source(i) + offset;
-      v0 = Operator::Apply(d, v0, Format::Load(d, source));
-      v1 = Operator::Apply(d, v1, Format::Load(d, source + step));
-      v2 = Operator::Apply(d, v2, Format::Load(d, source + 2 * step));
-      v3 = Operator::Apply(d, v3, Format::Load(d, source + 3 * step));
+      LoadPair<Format>(d, task_.source(i) + offset, w0, w1);
+      LoadPair<Format>(d, task_.source(i) + offset + step, w2, w3);
+      v0 = Operator::Apply(d, v0, w0);
+      v1 = Operator::Apply(d, v1, w1);
+      v2 = Operator::Apply(d, v2, w2);
+      v3 = Operator::Apply(d, v3, w3);
     }
-    Format::Store(Finish(d, v0, task_.divisor), d, output);
-    Format::Store(Finish(d, v1, task_.divisor), d, output + step);
-    Format::Store(Finish(d, v2, task_.divisor), d, output + 2 * step);
-    Format::Store(Finish(d, v3, task_.divisor), d, output + 3 * step);
+    FinishPair(v0, v1, output);
+    FinishPair(v2, v3, output + step);
   }
 
-  // One vector at `offset`, of which only `bytes` exist in memory.
-  HWY_INLINE void Single(size_t offset, size_t bytes) const {
+  // The range [begin, end), given in bytes, of any size.
+  void Ragged(size_t begin, size_t end) const {
     const D d;
-    alignas(kCacheLineBytes) uint8_t ragged[kMaxVectorBytes] = {};
-    std::memcpy(ragged, task_.source(0) + offset, bytes);
-    V v = Format::Load(d, ragged);
-    for (int i = 1; i < task_.source_count; ++i) {
-      std::memcpy(ragged, task_.source(i) + offset, bytes);
-      v = Operator::Apply(d, v, Format::Load(d, ragged));
+    alignas(kCacheLineBytes) uint8_t pair[2 * kMaxVectorBytes] = {};
+    V v0, v1, w0, w1;
+    for (size_t bytes; begin < end; begin += bytes) {
+      bytes = std::min(pair_bytes_, end - begin);
+      std::memcpy(pair, task_.source(0) + begin, bytes);
+      LoadPair<Format>(d, pair, v0, v1);
+      for (int i = 1; i < task_.source_count; ++i) {
+        std::memcpy(pair, task_.source(i) + begin, bytes);
+        LoadPair<Format>(d, pair, w0, w1);
+        v0 = Operator::Apply(d, v0, w0);
+        v1 = Operator::Apply(d, v1, w1);
+      }
+      FinishPair(v0, v1, pair);
+      std::memcpy(output_ + begin, pair, bytes);
     }
-    Format::Store(Finish(d, v, task_.divisor), d, ragged);
-    std::memcpy(task_.output() + offset, ragged, bytes);
+  }
+
+  HWY_INLINE void FinishPair(V a, V b, uint8_t* output) const {
+    const D d;
+    StorePair<Format>(Finish(d, a, task_.divisor), Finish(d, b, task_.divisor),
+                      d, output);
   }
 
   const ReduceTask task_;
-  const size_t vector_bytes_;
+  uint8_t* const output_;
+  const size_t pair_bytes_;
 };
 
-template <class Format>
-void ReduceFormat(const ReduceTask& task) {
-  switch (task.reduction) {
-    case Reduction::kSum:
-    case Reduction::kAverage:
-      return Reducer<Format, SumOperator>(task).Run();
-    case Reduction::kProd:
-      return Reducer<Format, ProdOperator>(task).Run();
-    case Reduction::kMax:
-      return Reducer<Format, MaxOperator>(task).Run();
-    case Reduction::kMin:
-      return Reducer<Format, MinOperator>(task).Run();
+template <class Operator>
+void ReduceFloats(const ReduceTask& task) {
+  switch (task.type) {
+    case DataType::kFloat16:
+      return Reducer<HalfFormat, Operator>(task).Run();
+    case DataType::kBfloat16:
+      return Reducer<Bfloat16Format, Operator>(task).Run();
+    case DataType::kFloat32:
+      return Reducer<PlainFormat<float>, Operator>(task).Run();
+    default:
+      return Reducer<PlainFormat<double>, Operator>(task).Run();
+  }
+}
+
+template <class Operator>
+void ReduceUnsigned(const ReduceTask& task) {
+  switch (ElementSize(task.type)) {
+    case 1:
+      return Reducer<PlainFormat<uint8_t>, Operator>(task).Run();
+    case 4:
+      return Reducer<PlainFormat<uint32_t>, Operator>(task).Run();
+    default:
+      return Reducer<PlainFormat<uint64_t>, Operator>(task).Run();
+  }
+}
+
+// Sums and products: integers have the same bits signed and unsigned.
+template <class Operator>
+void ReduceArithmetic(const ReduceTask& task) {
+  if (IsFloatingPoint(task.type)) return ReduceFloats<Operator>(task);
+  ReduceUnsigned<Operator>(task);
+}
+
+template <class Operator>
+void ReduceExtreme(const ReduceTask& task) {
+  switch (task.type) {
+    case DataType::kInt8:
+      return Reducer<PlainFormat<int8_t>, Operator>(task).Run();
+    case DataType::kInt32:
+      return Reducer<PlainFormat<int32_t>, Operator>(task).Run();
+    case DataType::kInt64:
+      return Reducer<PlainFormat<int64_t>, Operator>(task).Run();
+    default:
+      return ReduceArithmetic<Operator>(task);
   }
 }
 
 void ReduceOnTarget(const ReduceTask& task) {
-  switch (task.type) {
-    case DataType::kInt8:
-      return ReduceFormat<PlainFormat<int8_t>>(task);
-    case DataType::kUint8:
-      return ReduceFormat<PlainFormat<uint8_t>>(task);
-    case DataType::kInt32:
-      return ReduceFormat<PlainFormat<int32_t>>(task);
-    case DataType::kUint32:
-      return ReduceFormat<PlainFormat<uint32_t>>(task);
-    case DataType::kInt64:
-      return ReduceFormat<PlainFormat<int64_t>>(task);
-    case DataType::kUint64:
-      return ReduceFormat<PlainFormat<uint64_t>>(task);
-    case DataType::kFloat16:
-      return ReduceFormat<HalfFormat>(task);
-    case DataType::kFloat32:
-      return ReduceFormat<PlainFormat<float>>(task);
-    case DataType::kFloat64:
-      return ReduceFormat<PlainFormat<double>>(task);
-    case DataType::kBfloat16:
-      return ReduceFormat<Bfloat16Format>(task);
+  switch (task.reduction) {
+    case Reduction::kSum:
+    case Reduction::kAverage:
+      return ReduceArithmetic<SumOperator>(task);
+    case Reduction::kProd:
+      return ReduceArithmetic<ProdOperator>(task);
+    case Reduction::kMax:
+      return ReduceExtreme<MaxOperator>(task);
+    case Reduction::kMin:
+      return ReduceExtreme<MinOperator>(task);
   }
 }
 
@@ -195,14 +225,79 @@ namespace rondo {
 HWY_EXPORT(ReduceOnTarget);
 HWY_EXPORT(NameOfTarget);
 
+namespace {
+
+template <typename T>
+void DivideArray(uint8_t* data, size_t count, int divisor) {
+  // T may be narrower than the divisor; 64-bit division is the slower one.
+  using Signed = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+  using Wide = std::conditional_t<std::is_signed_v<T>, Signed,
+                                  std::make_unsigned_t<Signed>>;
+  for (size_t i = 0; i < count; ++i, data += sizeof(T)) {
+    T value;
+    std::memcpy(&value, data, sizeof(T));
+    value =
+        static_cast<T>(static_cast<Wide>(value) / static_cast<Wide>(divisor));
+    std::memcpy(data, &value, sizeof(T));
+  }
+}
+
+void DivideIntegers(DataType type, uint8_t* data, size_t count, int divisor) {
+  switch (type) {
+    case DataType::kInt8:
+      return DivideArray<int8_t>(data, count, divisor);
+    case DataType::kUint8:
+      return DivideArray<uint8_t>(data, count, divisor);
+    case DataType::kInt32:
+      return DivideArray<int32_t>(data, count, divisor);
+    case DataType::kUint32:
+      return DivideArray<uint32_t>(data, count, divisor);
+    case DataType::kInt64:
+      return DivideArray<int64_t>(data, count, divisor);
+    default:
+      return DivideArray<uint64_t>(data, count, divisor);
+  }
+}
+
+// No vector unit divides integers: piece by piece, while it is in the cache,
+// the result is divided by scalar code. That is slower than memory, so there is
+// nothing for streaming stores to win.
+void ReduceAndDivideIntegers(ReduceTask task) {
+  constexpr size_t kPieceBytes = 16384;
+  const size_t element_bytes = ElementSize(task.type);
+  size_t left = task.count;
+  task.hint = StoreHint::kCached;
+  while (left > 0) {
+    task.count = std::min(left, kPieceBytes / element_bytes);
+    HWY_DYNAMIC_DISPATCH(ReduceOnTarget)(task);
+    DivideIntegers(task.type, task.output(), task.count, task.divisor);
+    task.begin_bytes += task.count * element_bytes;
+    left -= task.count;
+  }
+}
+
+}  // namespace
+
 void ReduceElements(DataType type, Reduction reduction,
                     const void* const* sources, int source_count,
                     void* destination, size_t count, ReduceScale scale,
                     StoreHint hint) {
   if (source_count < 1 || count == 0) return;
-  HWY_DYNAMIC_DISPATCH(ReduceOnTarget)
-  (ReduceTask{type, reduction, sources, source_count, destination, count,
-              scale.divisor, hint});
+  const ReduceTask task{
+      .type = type,
+      .reduction = reduction,
+      .sources = sources,
+      .source_count = source_count,
+      .destination = destination,
+      .begin_bytes = 0,
+      .count = count,
+      .divisor = scale.divisor,
+      .hint = hint,
+  };
+  if (scale.divisor > 1 && !IsFloatingPoint(type)) {
+    return ReduceAndDivideIntegers(task);
+  }
+  HWY_DYNAMIC_DISPATCH(ReduceOnTarget)(task);
 }
 
 const char* ReduceTargetName() { return HWY_DYNAMIC_DISPATCH(NameOfTarget)(); }

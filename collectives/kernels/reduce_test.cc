@@ -191,6 +191,23 @@ TEST_P(ReduceTest, AnElementDoesNotDependOnItsPosition) {
   });
 }
 
+TEST_P(ReduceTest, AgreesWithTheReferenceOnArraysOfSeveralPieces) {
+  const size_t count = 20011;
+  const auto sources = RandomSources(type(), 2, count, true);
+  const Bytes want =
+      ReferenceReduce(type(), reduction(), sources, count, divisor(2));
+  for (StoreHint hint : {StoreHint::kCached, StoreHint::kStream}) {
+    // Misaligned to the elements, aligned, and in place.
+    for (const Placement& placement :
+         {Placement{5, 3, -1, hint}, Placement{0, 0, -1, hint},
+          Placement{0, 0, 1, hint}}) {
+      EXPECT_EQ(
+          Reduce(type(), reduction(), sources, count, divisor(2), placement),
+          want);
+    }
+  }
+}
+
 std::string ParamName(
     const testing::TestParamInfo<ReduceTest::ParamType>& info) {
   return std::string(DataTypeName(std::get<0>(info.param))) + "_" +
