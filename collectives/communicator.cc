@@ -1,0 +1,210 @@
+#include "collectives/communicator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "collectives/check_call.h"
+#include "collectives/communicator_impl.h"
+#include "collectives/connect.h"
+#include "collectives/engine/registry.h"
+#include "collectives/meet.h"
+#include "fmt/format.h"
+#include "transports/base/clock.h"
+#include "transports/base/log.h"
+
+namespace rondo {
+namespace {
+
+// How long an orderly end may take to flush what the transport still holds.
+constexpr int64_t kDisconnectMs = 2000;
+
+EngineLimits LimitsOf(const Parameters& parameters) {
+  EngineLimits limits;
+  limits.call.chunk_bytes = static_cast<size_t>(parameters.chunk_bytes);
+  limits.call.window_chunks = static_cast<int>(parameters.window_chunks);
+  limits.timeout_ms = parameters.timeout_ms;
+  return limits;
+}
+
+}  // namespace
+
+Communicator::Impl::Impl(std::shared_ptr<Coordinator> meeting_place,
+                         EngineParts parts, Parameters settings)
+    : coordinator(std::move(meeting_place)),
+      parameters(std::move(settings)),
+      rank(parts.bootstrap->rank()),
+      world_size(parts.bootstrap->world_size()),
+      host_of_rank(parts.host_of_rank),
+      engine(std::move(parts), LimitsOf(parameters)) {
+  AddEngine(&engine);
+  if (parameters.progress_thread) {
+    progress = std::make_unique<ProgressThread>(&engine, LocalSize());
+  }
+}
+
+Communicator::Impl::~Impl() {
+  progress.reset();
+  RemoveEngine(&engine);
+  if (!engine.idle()) {
+    engine.Fail(Status(
+        Code::kAborted,
+        fmt::format("rank {} destroyed its communicator with calls in flight",
+                    rank)));
+  }
+  if (!engine.error().ok() || engine.transport() == nullptr) return;
+  Status closed =
+      engine.transport()->Disconnect(Deadline::AfterMs(kDisconnectMs));
+  if (!closed.ok()) RONDO_LOG_WARN("rank {}: {}", rank, closed.message());
+}
+
+int Communicator::Impl::LocalSize() const {
+  return static_cast<int>(
+      std::count(host_of_rank.begin(), host_of_rank.end(), host_of_rank[rank]));
+}
+
+bool Request::Test() {
+  if (call_ == nullptr) return true;
+  if (!call_->done()) ProgressAllEngines();
+  return call_->done();
+}
+
+bool Request::Peek() const { return call_ == nullptr || call_->done(); }
+
+Status Request::Wait(int64_t timeout_ms) {
+  if (call_ == nullptr) return InvalidUsage("an empty Request was waited for");
+  // The call's own deadline ends it when no timeout is given.
+  const bool bounded = timeout_ms >= 0;
+  const Deadline deadline = Deadline::AfterMs(timeout_ms);
+  Backoff backoff(ranks_on_host_);
+  while (!call_->done()) {
+    if (ProgressAllEngines()) {
+      backoff.Reset();
+      continue;
+    }
+    if (bounded && deadline.expired()) {
+      return Status(
+          Code::kTimeout,
+          fmt::format("the call is still running after {} ms", timeout_ms));
+    }
+    backoff.Pause();
+  }
+  return call_->status();
+}
+
+Result<Communicator::MeetingPlace> Communicator::NewMeetingPlace(
+    const Parameters& parameters) {
+  RONDO_ASSIGN_OR_RETURN(auto coordinator,
+                         Coordinator::Start(CoordinatorOptionsOf(parameters)));
+  const UniqueId unique_id = coordinator->unique_id();
+  return MeetingPlace{unique_id, std::move(coordinator)};
+}
+
+Communicator::Communicator(std::unique_ptr<Impl> impl)
+    : impl_(std::move(impl)) {}
+Communicator::~Communicator() = default;
+
+Result<std::unique_ptr<Communicator>> Communicator::Create(
+    CommunicatorOptions options) {
+  RONDO_RETURN_IF_ERROR(ConfigureLogging(options.parameters));
+  RONDO_ASSIGN_OR_RETURN(std::shared_ptr<Bootstrap> bootstrap,
+                         MeetRanks(options));
+  RONDO_ASSIGN_OR_RETURN(
+      EngineParts parts,
+      ConnectRanks(std::move(bootstrap), std::move(options.transport),
+                   options.parameters));
+  auto impl =
+      std::make_unique<Impl>(std::move(options.coordinator), std::move(parts),
+                             std::move(options.parameters));
+  return std::unique_ptr<Communicator>(new Communicator(std::move(impl)));
+}
+
+int Communicator::rank() const { return impl_->rank; }
+int Communicator::world_size() const { return impl_->world_size; }
+int Communicator::host() const { return impl_->host_of_rank[impl_->rank]; }
+
+int Communicator::host_count() const {
+  return 1 + *std::max_element(impl_->host_of_rank.begin(),
+                               impl_->host_of_rank.end());
+}
+
+int Communicator::local_rank() const {
+  const auto begin = impl_->host_of_rank.begin();
+  return static_cast<int>(std::count(begin, begin + rank(), host()));
+}
+
+int Communicator::local_size() const { return impl_->LocalSize(); }
+
+const Parameters& Communicator::parameters() const { return impl_->parameters; }
+
+std::string Communicator::Describe() const {
+  Transport* transport = impl_->engine.transport();
+  return transport == nullptr ? "no transport: a world of one"
+                              : transport->Describe();
+}
+
+CommunicatorCounters Communicator::counters() const {
+  const TrafficCounters traffic = impl_->engine.counters();
+  CommunicatorCounters counters;
+  counters.calls = traffic.calls;
+  counters.message_bytes_sent = traffic.message_bytes_sent;
+  counters.message_bytes_received = traffic.message_bytes_received;
+  counters.peer_bytes_read = impl_->engine.peer_bytes_read();
+  return counters;
+}
+
+Result<Request> Communicator::Start(const CollectiveCall& call) {
+  RONDO_ASSIGN_OR_RETURN(CallArguments arguments,
+                         CheckCall(call, rank(), world_size()));
+  RONDO_ASSIGN_OR_RETURN(auto pending,
+                         impl_->engine.Start(std::move(arguments)));
+  if (impl_->progress != nullptr) impl_->progress->Wake();
+  return Request(std::move(pending), local_size());
+}
+
+Status Communicator::Run(const CollectiveCall& call) {
+  RONDO_ASSIGN_OR_RETURN(Request request, Start(call));
+  return request.Wait();
+}
+
+Status Communicator::AllGather(const void* input, void* output, size_t count,
+                               DataType type) {
+  return Run({.collective = Collective::kAllGather,
+              .input = input,
+              .output = output,
+              .count = count,
+              .type = type});
+}
+
+Status Communicator::ReduceScatter(const void* input, void* output,
+                                   size_t count, DataType type,
+                                   Reduction reduction) {
+  return Run({.collective = Collective::kReduceScatter,
+              .input = input,
+              .output = output,
+              .count = count,
+              .type = type,
+              .reduction = reduction});
+}
+
+Status Communicator::Broadcast(const void* input, void* output, size_t count,
+                               DataType type, int root) {
+  return Run({.collective = Collective::kBroadcast,
+              .input = input,
+              .output = output,
+              .count = count,
+              .type = type,
+              .root = root});
+}
+
+Status Communicator::Barrier() {
+  return Run({.collective = Collective::kBarrier});
+}
+
+void Communicator::Abort(const std::string& reason) {
+  impl_->engine.Fail(Status(
+      Code::kAborted, fmt::format("rank {} aborted: {}", rank(), reason)));
+}
+
+Status Communicator::AsyncError() const { return impl_->engine.error(); }
+
+}  // namespace rondo

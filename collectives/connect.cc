@@ -1,0 +1,92 @@
+#include "collectives/connect.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collectives/engine/tag.h"
+#include "transports/base/clock.h"
+#include "transports/base/log.h"
+#include "transports/bootstrap/host_identity.h"
+#include "transports/fault/fault_plan.h"
+#include "transports/fault/fault_transport.h"
+#include "transports/ucx/ucx_transport.h"
+
+namespace rondo {
+namespace {
+
+Result<std::vector<int>> GroupRanks(Bootstrap* bootstrap,
+                                    const Parameters& parameters,
+                                    Deadline deadline) {
+  RONDO_ASSIGN_OR_RETURN(std::string identity, HostIdentity(parameters.hostid));
+  RONDO_ASSIGN_OR_RETURN(auto identities,
+                         bootstrap->AllGather(identity, deadline));
+  return GroupByHost(identities).host;
+}
+
+Result<std::unique_ptr<Transport>> MakeTransport(const Parameters& parameters) {
+  UcxOptions options;
+  options.devices = parameters.net_devices;
+  options.transports = parameters.ucx_tls;
+  options.on_warning = [](const std::string& warning) {
+    RONDO_LOG_WARN("{}", warning);
+  };
+  return CreateUcxTransport(options);
+}
+
+// RONDO_FAULT, so that a user can watch how a program bears a bad network.
+Result<std::unique_ptr<Transport>> WithFaults(
+    std::unique_ptr<Transport> transport, const Parameters& parameters,
+    int rank) {
+  if (parameters.fault.empty()) return transport;
+  RONDO_ASSIGN_OR_RETURN(FaultPlan plan, ParseFaultPlan(parameters.fault));
+  RONDO_LOG_WARN("rank {}: RONDO_FAULT={} misbehaves on purpose", rank,
+                 parameters.fault);
+  FaultOptions options;
+  options.is_payload = [](uint64_t tag, size_t) { return IsPayload(tag); };
+  return WrapWithFaults(std::move(transport), plan, std::move(options));
+}
+
+Status ExchangeAddresses(Bootstrap* bootstrap, Transport* transport,
+                         Deadline deadline) {
+  RONDO_ASSIGN_OR_RETURN(std::string address, transport->Address());
+  RONDO_ASSIGN_OR_RETURN(auto addresses,
+                         bootstrap->AllGather(address, deadline));
+  return transport->Connect(bootstrap->rank(), std::move(addresses));
+}
+
+}  // namespace
+
+Result<EngineParts> ConnectRanks(std::shared_ptr<Bootstrap> bootstrap,
+                                 std::unique_ptr<Transport> transport,
+                                 const Parameters& parameters) {
+  const Deadline deadline = Deadline::AfterMs(parameters.bootstrap_timeout_ms);
+  const int rank = bootstrap->rank();
+  RONDO_ASSIGN_OR_RETURN(std::vector<int> wished,
+                         GroupRanks(bootstrap.get(), parameters, deadline));
+  RONDO_ASSIGN_OR_RETURN(
+      HostSegment::Placement placement,
+      HostSegment::Create(bootstrap.get(), std::move(wished), deadline));
+  if (!placement.warning.empty()) RONDO_LOG_WARN("{}", placement.warning);
+
+  if (bootstrap->world_size() > 1) {
+    if (transport == nullptr) {
+      RONDO_ASSIGN_OR_RETURN(transport, MakeTransport(parameters));
+    }
+    RONDO_ASSIGN_OR_RETURN(transport,
+                           WithFaults(std::move(transport), parameters, rank));
+    RONDO_RETURN_IF_ERROR(
+        ExchangeAddresses(bootstrap.get(), transport.get(), deadline));
+    RONDO_LOG_INFO(INIT, "rank {} of {} on host {}: {}", rank,
+                   bootstrap->world_size(), placement.host_of_rank[rank],
+                   transport->Describe());
+  }
+  EngineParts parts;
+  parts.bootstrap = std::move(bootstrap);
+  parts.transport = std::move(transport);
+  parts.segment = std::move(placement.segment);
+  parts.host_of_rank = std::move(placement.host_of_rank);
+  return parts;
+}
+
+}  // namespace rondo

@@ -1,0 +1,37 @@
+// CallContext: what the engine lends to the call that is running.
+//
+// Thread-safety: one thread at a time, the one inside the engine. Ownership:
+// the engine's; outlives every call.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "collectives/engine/executor.h"
+#include "collectives/engine/host_segment.h"
+#include "collectives/engine/peer_memory.h"
+#include "transports/contract/transport.h"
+
+namespace rondo {
+
+struct TrafficCounters {
+  uint64_t calls = 0;
+  uint64_t message_bytes_sent = 0;
+  uint64_t message_bytes_received = 0;
+};
+
+struct CallContext {
+  int rank = 0;
+  int ranks = 1;
+  // Index within this rank's host, or -1 for ranks of other hosts.
+  std::vector<int> local_index;
+  HostSegment* segment = nullptr;
+  Transport* transport = nullptr;  // null in a world of one
+  Executor* executor = nullptr;
+  PeerMemory* peers = nullptr;
+  TrafficCounters* counters = nullptr;
+
+  bool IsLocal(int peer) const { return local_index[peer] >= 0; }
+};
+
+}  // namespace rondo

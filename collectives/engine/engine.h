@@ -1,0 +1,127 @@
+// Engine: runs the calls of one communicator, in the order they were started.
+//
+// The engine has no thread of its own. Progress() moves it forward without
+// blocking; whoever waits calls it, and one thread at a time is inside. An
+// error that concerns all ranks poisons it: transfers are ended, every call
+// finishes with that error, later ones are refused with it, and the other ranks
+// hear of it through the bootstrap.
+//
+// Thread-safety: every public function may be called from any thread.
+// Ownership: owns transport, control segment and bootstrap. Failure: see above;
+// the first rank to detect an error describes it.
+//
+// Example:
+//   RONDO_ASSIGN_OR_RETURN(auto call, engine->Start(std::move(arguments)));
+//   while (!call->done()) engine->Progress();
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collectives/engine/call_context.h"
+#include "collectives/engine/call_run.h"
+#include "collectives/engine/executor.h"
+#include "collectives/engine/host_segment.h"
+#include "collectives/engine/shape_cache.h"
+#include "transports/base/clock.h"
+#include "transports/base/status.h"
+#include "transports/bootstrap/bootstrap.h"
+#include "transports/contract/transport.h"
+
+namespace rondo {
+
+// A started call, shared between the engine and whoever waits for it.
+class PendingCall {
+ public:
+  bool done() const { return done_.load(std::memory_order_acquire); }
+  const Status& status() const { return status_; }  // once done()
+
+ private:
+  friend class Engine;
+  void Finish(Status status) {
+    status_ = std::move(status);
+    done_.store(true, std::memory_order_release);
+  }
+  std::atomic<bool> done_{false};
+  Status status_;
+};
+
+struct EngineParts {
+  std::shared_ptr<Bootstrap> bootstrap;
+  std::unique_ptr<Transport> transport;  // null in a world of one
+  std::unique_ptr<HostSegment> segment;
+  std::vector<int> host_of_rank;
+};
+
+struct EngineLimits {
+  CallLimits call;
+  int64_t timeout_ms = 0;  // of one call, from when it is next in line
+};
+
+class Engine {
+ public:
+  Engine(EngineParts parts, EngineLimits limits);
+  ~Engine();
+
+  // `arguments` were checked. Fails only when the engine is poisoned or no
+  // shape fits.
+  Result<std::shared_ptr<PendingCall>> Start(CallArguments arguments);
+  // Returns whether anything happened; false also when another thread is
+  // inside.
+  bool Progress();
+
+  // Poisons, and tells the other ranks. Idempotent; the first error stays.
+  void Fail(const Status& error);
+  // Whether no call is started or waiting.
+  bool idle() const;
+  // The error that poisoned the engine, or ok.
+  Status error() const;
+
+  TrafficCounters counters() const;
+  uint64_t peer_bytes_read() const;
+  Bootstrap* bootstrap() { return parts_.bootstrap.get(); }
+  Transport* transport() { return parts_.transport.get(); }
+  const std::vector<int>& host_of_rank() const { return parts_.host_of_rank; }
+
+ private:
+  struct Waiting {
+    CallArguments arguments;
+    std::shared_ptr<const PreparedShape> prepared;
+    std::shared_ptr<PendingCall> pending;
+  };
+  void SetReach();
+  bool ProgressLocked();
+  void BeginNext();
+  // Decides what an error of the running call really was.
+  void HandleError(Status error);
+  void Poison(const Status& error, bool report);
+  Status DeadlineError() const;
+
+  EngineParts parts_;
+  const EngineLimits limits_;
+  std::unique_ptr<Executor> executor_;
+  PeerMemory peers_;
+  TrafficCounters counters_;
+  CallContext context_;
+  ShapeCache shapes_;
+
+  mutable std::mutex mutex_;   // whoever holds it is inside the engine
+  std::deque<Waiting> queue_;  // front: the running call, once run_ is set
+  std::unique_ptr<CallRun> run_;
+  std::optional<Deadline> deadline_;
+  // A transport error waits a moment for the bootstrap to name its cause.
+  Status suspect_;
+  std::optional<Deadline> suspect_until_;
+  std::vector<char> scratch_;
+  uint64_t sequence_ = 0;
+  std::atomic<bool> poisoned_{false};
+  mutable std::mutex error_mutex_;
+  Status error_;
+};
+
+}  // namespace rondo

@@ -1,0 +1,107 @@
+#include "collectives/engine/header_exchange.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "collectives/engine/tag.h"
+
+namespace rondo {
+
+HeaderExchange::HeaderExchange(CallContext* context, const CallHeader& header,
+                               int lanes, std::span<const int> send_to,
+                               std::span<const int> receive_from)
+    : context_(context), header_(header), lanes_(lanes) {
+  AddMessages(send_to, &sends_);
+  AddMessages(receive_from, &receives_);
+}
+
+void HeaderExchange::AddMessages(std::span<const int> peers,
+                                 std::deque<Message>* messages) {
+  for (int peer : peers) {
+    for (int lane = 0; lane < lanes_; ++lane) {
+      Message& message = messages->emplace_back();
+      message.peer = peer;
+      message.lane = lane;
+      message.header = header_;
+    }
+  }
+}
+
+void HeaderExchange::Start() {
+  context_->segment->Post(header_);
+  const uint64_t tag = MakeTag(TagKind::kHeader, header_.sequence, 0, 0);
+  for (Message& receive : receives_) {
+    context_->transport->Receive(receive.peer, receive.lane, tag,
+                                 {&receive.header, sizeof(CallHeader)},
+                                 &receive.transfer);
+  }
+  for (Message& send : sends_) {
+    context_->transport->Send(send.peer, send.lane, tag,
+                              {&send.header, sizeof(CallHeader)},
+                              &send.transfer);
+  }
+}
+
+Result<bool> HeaderExchange::Matched() {
+  if (matched_) return true;
+  bool complete = true;
+  bool agree = true;
+  for (int peer = 0; peer < context_->ranks; ++peer) {
+    if (!context_->IsLocal(peer)) continue;
+    const CallHeader* posted = context_->segment->Posted(
+        context_->local_index[peer], header_.sequence);
+    complete = complete && posted != nullptr;
+    agree =
+        agree && posted != nullptr && posted->agreement == header_.agreement;
+  }
+  for (const Message& receive : receives_) {
+    complete = complete && receive.transfer.done();
+    if (!receive.transfer.done()) continue;
+    RONDO_RETURN_IF_ERROR(receive.transfer.status());
+    agree = agree && receive.header.agreement == header_.agreement;
+  }
+  if (!complete) return false;
+  matched_ = true;
+  if (agree) return true;
+
+  std::vector<std::pair<int, CallHeader>> headers;
+  for (int peer = 0; peer < context_->ranks; ++peer) {
+    if (context_->IsLocal(peer)) headers.emplace_back(peer, Of(peer));
+  }
+  for (const Message& receive : receives_) {
+    if (receive.lane == 0) headers.emplace_back(receive.peer, receive.header);
+  }
+  return MatchHeaders(headers);
+}
+
+Result<bool> HeaderExchange::Idle() const {
+  for (const Message& send : sends_) {
+    if (!send.transfer.done()) return false;
+    RONDO_RETURN_IF_ERROR(send.transfer.status());
+  }
+  return true;
+}
+
+std::vector<int> HeaderExchange::Missing() const {
+  std::vector<int> missing;
+  for (int peer = 0; peer < context_->ranks; ++peer) {
+    if (context_->IsLocal(peer) &&
+        context_->segment->Posted(context_->local_index[peer],
+                                  header_.sequence) == nullptr) {
+      missing.push_back(peer);
+    }
+  }
+  for (const Message& receive : receives_) {
+    if (!receive.transfer.done()) missing.push_back(receive.peer);
+  }
+  std::sort(missing.begin(), missing.end());
+  missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
+  return missing;
+}
+
+const CallHeader& HeaderExchange::Of(int peer) const {
+  return *context_->segment->Posted(context_->local_index[peer],
+                                    header_.sequence);
+}
+
+}  // namespace rondo

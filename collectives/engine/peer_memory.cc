@@ -1,0 +1,126 @@
+#include "collectives/engine/peer_memory.h"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "collectives/kernels/copy.h"
+#include "fmt/format.h"
+
+namespace rondo {
+namespace {
+
+// Small enough that several sources stay in a core's second-level cache.
+constexpr size_t kBounceBytes = 32 << 10;
+
+Status MoveAcross(bool read, const OwnedPiece& remote, pid_t process_id,
+                  size_t skip_bytes, char* local, size_t bytes) {
+  char* address = remote.piece.data + skip_bytes;
+  while (bytes > 0) {
+    const iovec here{local, bytes};
+    const iovec there{address, bytes};
+    const ssize_t moved =
+        read ? process_vm_readv(process_id, &here, 1, &there, 1, 0)
+             : process_vm_writev(process_id, &here, 1, &there, 1, 0);
+    if (moved <= 0) {
+      return SystemError(
+          fmt::format("{} {} bytes of rank {}'s memory",
+                      read ? "process_vm_readv of" : "process_vm_writev of",
+                      bytes, remote.owner),
+          moved < 0 ? errno : EIO);
+    }
+    local += moved;
+    address += moved;
+    bytes -= static_cast<size_t>(moved);
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+PeerMemory::PeerMemory(int rank, int ranks) : rank_(rank), peers_(ranks) {
+  peers_[rank].reach = Reach::kMapped;
+}
+
+void PeerMemory::SetReach(int rank, Reach reach, pid_t process_id) {
+  peers_[rank] = {reach, process_id};
+}
+
+bool PeerMemory::CanRead(pid_t process_id, uint64_t address) {
+  char byte;
+  const iovec here{&byte, 1};
+  const iovec there{reinterpret_cast<void*>(address), 1};
+  return process_vm_readv(process_id, &here, 1, &there, 1, 0) == 1;
+}
+
+Result<const void*> PeerMemory::Readable(const OwnedPiece& source, size_t first,
+                                         size_t count, int bounce) {
+  const size_t element_bytes = ElementSize(source.piece.type);
+  const size_t skip_bytes = first * element_bytes;
+  const Peer& peer = peers_[source.owner];
+  switch (peer.reach) {
+    case Reach::kMapped:
+      return static_cast<const void*>(source.piece.data + skip_bytes);
+    case Reach::kReadAcross:
+      break;
+    case Reach::kMessage:
+      return Internal(
+          fmt::format("rank {} cannot read rank {}'s memory, which "
+                      "the plan asks for",
+                      rank_, source.owner));
+  }
+  std::vector<char>& buffer = bounces_[bounce];
+  buffer.resize(std::max(buffer.size(), kBounceBytes));
+  const size_t bytes = count * element_bytes;
+  RONDO_RETURN_IF_ERROR(MoveAcross(true, source, peer.process_id, skip_bytes,
+                                   buffer.data(), bytes));
+  bytes_read_ += bytes;
+  return static_cast<const void*>(buffer.data());
+}
+
+Status PeerMemory::ForEachReadable(std::span<const OwnedPiece> sources,
+                                   size_t from, const Use& use,
+                                   size_t* consumed) {
+  const size_t total = sources[0].piece.count;
+  size_t step = total;
+  for (const OwnedPiece& source : sources) {
+    if (ReachOf(source.owner) != Reach::kReadAcross) continue;
+    step = std::min(step, kBounceBytes / ElementSize(source.piece.type));
+  }
+  if (bounces_.size() < sources.size()) bounces_.resize(sources.size());
+  addresses_.resize(sources.size());
+  *consumed = from;
+  while (*consumed < total) {
+    const size_t count = std::min(step, total - *consumed);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      RONDO_ASSIGN_OR_RETURN(
+          addresses_[i],
+          Readable(sources[i], *consumed, count, static_cast<int>(i)));
+    }
+    RONDO_ASSIGN_OR_RETURN(const size_t used,
+                           use(addresses_, *consumed, count));
+    *consumed += used;
+    if (used < count) break;
+  }
+  return Status::Ok();
+}
+
+Status PeerMemory::Write(const OwnedPiece& to, const void* from) {
+  const Peer& peer = peers_[to.owner];
+  if (peer.reach == Reach::kMapped) {
+    CopyBytes(to.piece.data, from, to.piece.bytes());
+    return Status::Ok();
+  }
+  if (peer.reach == Reach::kReadAcross) {
+    return MoveAcross(false, to, peer.process_id, 0,
+                      static_cast<char*>(const_cast<void*>(from)),
+                      to.piece.bytes());
+  }
+  return Internal(fmt::format(
+      "rank {} cannot write rank {}'s memory, which the plan asks for", rank_,
+      to.owner));
+}
+
+}  // namespace rondo

@@ -1,0 +1,246 @@
+#include "collectives/engine/program_run.h"
+
+#include <algorithm>
+#include <array>
+
+#include "collectives/engine/tag.h"
+#include "fmt/format.h"
+
+namespace rondo {
+namespace {
+
+// How many transfers a step may have in flight.
+size_t TransferCount(const Step& step) {
+  switch (step.kind) {
+    case StepKind::kSend:
+      return step.sources[0].count;
+    case StepKind::kRecv:
+      return step.destinations[0].count;
+    case StepKind::kSignal:
+    case StepKind::kWait:
+      return step.flag >= 0 ? 1 : 0;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+ProgramRun::ProgramRun(const CallSetting& setting,
+                       const std::vector<Step>* steps)
+    : setting_(setting), steps_(steps), next_(steps->size()) {
+  first_transfer_.push_back(0);
+  for (const Step& step : *steps) {
+    first_transfer_.push_back(first_transfer_.back() + TransferCount(step));
+  }
+  transfers_ = std::make_unique<Transfer[]>(first_transfer_.back());
+  posted_.assign(first_transfer_.back(), false);
+}
+
+void ProgramRun::Begin(int64_t chunk, int slot) {
+  chunk_ = chunk;
+  slot_ = slot;
+  next_ = 0;
+  update_block_ = 0;
+  update_done_ = 0;
+  std::fill(posted_.begin(), posted_.end(), false);
+  PrepareUpdates();
+}
+
+Result<bool> ProgramRun::Advance(bool* moved) {
+  while (!finished()) {
+    const Step& step = (*steps_)[next_];
+    Result<Outcome> outcome = Run(step);
+    if (!outcome.ok()) {
+      return outcome.status().WithContext(fmt::format(
+          "step {} ({}) of chunk {}", next_, StepKindName(step.kind), chunk_));
+    }
+    if (*outcome == Outcome::kBlocked) return false;
+    if (!setting_.context->executor->Idle()) return false;
+    ++next_;
+    *moved = true;
+  }
+  return true;
+}
+
+Result<ProgramRun::Outcome> ProgramRun::Run(const Step& step) {
+  switch (step.kind) {
+    case StepKind::kSend:
+    case StepKind::kRecv:
+      StartTransfers(step);
+      return Outcome::kNext;
+    case StepKind::kWait:
+      return step.waits_for >= 0 ? WaitForStep(step.waits_for)
+                                 : WaitForFlag(step);
+    case StepKind::kSignal:
+      Signal(step);
+      return Outcome::kNext;
+    case StepKind::kPut:
+      RONDO_RETURN_IF_ERROR(Put(step));
+      return Outcome::kNext;
+    case StepKind::kCopy:
+    case StepKind::kReduce:
+      RONDO_RETURN_IF_ERROR(Combine(step));
+      return Outcome::kNext;
+    case StepKind::kUpdate:
+      return UpdateBlocks(step);
+  }
+  return Internal("unknown kind of step");
+}
+
+OwnedPiece ProgramRun::PieceOf(const BlockRef& block, int k) const {
+  return {block.owner, setting_.binding->PieceAt(block.At(k), chunk_, slot_)};
+}
+
+void ProgramRun::StartTransfers(const Step& step) {
+  const bool send = step.kind == StepKind::kSend;
+  const BlockRef& block = send ? step.sources[0] : step.destinations[0];
+  TrafficCounters* counters = setting_.context->counters;
+  const uint64_t tag = MakeTag(TagKind::kPayload, setting_.sequence,
+                               static_cast<uint64_t>(chunk_), step.message);
+  for (int k = 0; k < block.count; ++k) {
+    const Piece piece = PieceOf(block, k).piece;
+    // Both sides know every size, so an empty piece needs no message.
+    if (piece.count == 0) continue;
+    const size_t index = first_transfer_[next_] + k;
+    posted_[index] = true;
+    if (send) {
+      counters->message_bytes_sent += piece.bytes();
+      setting_.context->transport->Send(step.peer, lane(), tag,
+                                        {piece.data, piece.bytes()},
+                                        &transfers_[index]);
+    } else {
+      counters->message_bytes_received += piece.bytes();
+      setting_.context->transport->Receive(step.peer, lane(), tag,
+                                           {piece.data, piece.bytes()},
+                                           &transfers_[index]);
+    }
+  }
+}
+
+Result<ProgramRun::Outcome> ProgramRun::WaitForStep(int index) {
+  for (size_t i = first_transfer_[index]; i < first_transfer_[index + 1]; ++i) {
+    if (!posted_[i]) continue;
+    if (!transfers_[i].done()) return Outcome::kBlocked;
+    RONDO_RETURN_IF_ERROR(transfers_[i].status());
+  }
+  return Outcome::kNext;
+}
+
+// Flags between ranks of one host are words in its control segment; between
+// hosts they are empty messages.
+void ProgramRun::Signal(const Step& step) {
+  CallContext* context = setting_.context;
+  if (context->IsLocal(step.peer)) {
+    context->segment->Raise(context->local_index[step.peer], step.flag,
+                            setting_.sequence);
+    return;
+  }
+  const size_t index = first_transfer_[next_];
+  posted_[index] = true;
+  context->transport->Send(
+      step.peer, 0, MakeTag(TagKind::kFlag, setting_.sequence, 0, step.flag),
+      {nullptr, 0}, &transfers_[index]);
+}
+
+Result<ProgramRun::Outcome> ProgramRun::WaitForFlag(const Step& step) {
+  CallContext* context = setting_.context;
+  if (context->IsLocal(step.peer)) {
+    const int local = context->local_index[step.peer];
+    // A posted header is a rank's word that its buffers may be touched.
+    const bool raised =
+        step.flag == kReadyFlag
+            ? context->segment->Posted(local, setting_.sequence) != nullptr
+            : context->segment->Raised(local, step.flag, setting_.sequence);
+    return raised ? Outcome::kNext : Outcome::kBlocked;
+  }
+  const size_t index = first_transfer_[next_];
+  if (!posted_[index]) {
+    posted_[index] = true;
+    context->transport->Receive(
+        step.peer, 0, MakeTag(TagKind::kFlag, setting_.sequence, 0, step.flag),
+        {nullptr, 0}, &transfers_[index]);
+  }
+  if (!transfers_[index].done()) return Outcome::kBlocked;
+  RONDO_RETURN_IF_ERROR(transfers_[index].status());
+  return Outcome::kNext;
+}
+
+Status ProgramRun::Put(const Step& step) {
+  for (int k = 0; k < step.sources[0].count; ++k) {
+    const OwnedPiece from = PieceOf(step.sources[0], k);
+    if (from.piece.count == 0) continue;
+    RONDO_RETURN_IF_ERROR(setting_.context->peers->Write(
+        PieceOf(step.destinations[0], k), from.piece.data));
+  }
+  return Status::Ok();
+}
+
+Status ProgramRun::Combine(const Step& step) {
+  const CallArguments& arguments = *setting_.arguments;
+  Executor* executor = setting_.context->executor;
+  const bool average = arguments.reduction == Reduction::kAverage;
+  std::vector<OwnedPiece> sources(step.sources.size());
+  std::vector<ConstBuffer> buffers(step.sources.size());
+  for (int k = 0; k < step.destinations[0].count; ++k) {
+    const Piece to = PieceOf(step.destinations[0], k).piece;
+    if (to.count == 0) continue;
+    for (size_t i = 0; i < sources.size(); ++i) {
+      sources[i] = PieceOf(step.sources[i], k);
+    }
+    const ReduceOperation operation{
+        to.type, arguments.reduction,
+        step.completes_sum && average ? setting_.context->ranks : 1};
+    const size_t element_bytes = ElementSize(to.type);
+    const auto use = [&](std::span<const void* const> data, size_t first,
+                         size_t count) -> Result<size_t> {
+      const MutableBuffer part{to.data + first * element_bytes,
+                               count * element_bytes};
+      for (size_t i = 0; i < data.size(); ++i) {
+        buffers[i] = {data[i], count * element_bytes};
+      }
+      RONDO_RETURN_IF_ERROR(step.kind == StepKind::kCopy
+                                ? executor->Copy(part, buffers[0])
+                                : executor->Reduce(operation, buffers, part));
+      return count;
+    };
+    size_t consumed = 0;
+    RONDO_RETURN_IF_ERROR(
+        setting_.context->peers->ForEachReadable(sources, 0, use, &consumed));
+  }
+  return Status::Ok();
+}
+
+Result<ProgramRun::Outcome> ProgramRun::UpdateBlocks(const Step& step) {
+  for (const BlockRef& to : step.destinations) {
+    // The functor stores with plain instructions.
+    if (setting_.context->peers->ReachOf(to.owner) != Reach::kMapped) {
+      return Internal(
+          fmt::format("rank {}'s memory is not mapped, which the "
+                      "plan's update asks for",
+                      to.owner));
+    }
+  }
+  std::vector<OwnedPiece> sources(step.sources.size());
+  while (update_block_ < step.destinations[0].count) {
+    const int k = update_block_;
+    for (size_t i = 0; i < sources.size(); ++i) {
+      sources[i] = PieceOf(step.sources[i], k);
+    }
+    const size_t total = sources[0].piece.count;
+    const auto use = [&](std::span<const void* const> data, size_t first,
+                         size_t count) {
+      return ApplyUpdate(step, k, data, first, count);
+    };
+    if (total > 0) {
+      RONDO_RETURN_IF_ERROR(setting_.context->peers->ForEachReadable(
+          sources, update_done_, use, &update_done_));
+    }
+    if (update_done_ < total) return Outcome::kBlocked;
+    ++update_block_;
+    update_done_ = 0;
+  }
+  return Outcome::kNext;
+}
+
+}  // namespace rondo

@@ -1,0 +1,107 @@
+#include "collectives/engine/shape_cache.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "collectives/engine/tag.h"
+#include "collectives/plan/verifier.h"
+#include "fmt/format.h"
+
+namespace rondo {
+namespace {
+
+// Above this many ranks the proof would take longer than a user waits; the
+// algorithms are the same pure functions of the rank count, proved by tests.
+constexpr int kMaxRanksProvedAtStart = 64;
+
+void AddPeers(const std::vector<Step>& steps, int rank, std::set<int>* send_to,
+              std::set<int>* receive_from, bool* touches_peers) {
+  for (const Step& step : steps) {
+    if (step.kind == StepKind::kSend || step.kind == StepKind::kSignal) {
+      send_to->insert(step.peer);
+    }
+    const bool waits_for_flag =
+        step.kind == StepKind::kWait && step.waits_for < 0;
+    if (step.kind == StepKind::kRecv || waits_for_flag) {
+      receive_from->insert(step.peer);
+    }
+    for (const auto& blocks : {step.sources, step.destinations}) {
+      for (const BlockRef& block : blocks) {
+        *touches_peers = *touches_peers || block.owner != rank;
+      }
+    }
+  }
+}
+
+Result<PreparedShape> Prepare(Shape shape, int rank) {
+  if (shape.ranks <= kMaxRanksProvedAtStart) {
+    Status proof = VerifyShape(shape).status();
+    if (!proof.ok()) return Internal(proof.message());
+  }
+  PreparedShape prepared;
+  prepared.program = shape.ForRank(rank);
+  std::set<int> send_to;
+  std::set<int> receive_from;
+  const RankProgram& program = prepared.program;
+  for (const auto* steps :
+       {&program.prologue, &program.chunk, &program.epilogue}) {
+    AddPeers(*steps, rank, &send_to, &receive_from, &prepared.touches_peers);
+    for (const Step& step : *steps) {
+      if (step.message >= kMaxMessages) {
+        return Status(
+            Code::kNotSupported,
+            fmt::format("{} with {} ranks needs more than {} messages "
+                        "between two ranks",
+                        shape.algorithm, shape.ranks, kMaxMessages));
+      }
+    }
+  }
+  prepared.send_to.assign(send_to.begin(), send_to.end());
+  prepared.receive_from.assign(receive_from.begin(), receive_from.end());
+  prepared.shape = std::move(shape);
+  return prepared;
+}
+
+}  // namespace
+
+ShapeCache::ShapeCache(int rank, const std::vector<int>& host_of_rank,
+                       int rails)
+    : rank_(rank), rails_(rails) {
+  order_.at.resize(host_of_rank.size());
+  std::iota(order_.at.begin(), order_.at.end(), 0);
+  std::stable_sort(order_.at.begin(), order_.at.end(), [&](int a, int b) {
+    return host_of_rank[a] < host_of_rank[b];
+  });
+}
+
+Shape ShapeCache::Make(Collective collective, int root) const {
+  switch (collective) {
+    case Collective::kAllGather:
+      return RingAllGather(order_);
+    case Collective::kReduceScatter:
+      return RingReduceScatter(order_);
+    case Collective::kShardedStep:
+      return RingShardedStep(order_);
+    case Collective::kBroadcast:
+      return ChainBroadcast(order_, root);
+    case Collective::kBarrier:
+      break;
+  }
+  return DisseminationBarrier(order_.ranks());
+}
+
+Result<std::shared_ptr<const PreparedShape>> ShapeCache::Get(
+    Collective collective, int root) {
+  auto& entry = shapes_[{collective, root}];
+  if (entry == nullptr) {
+    Shape shape = Make(collective, root);
+    shape.rails = rails_;
+    RONDO_ASSIGN_OR_RETURN(PreparedShape prepared,
+                           Prepare(std::move(shape), rank_));
+    entry = std::make_shared<const PreparedShape>(std::move(prepared));
+  }
+  return entry;
+}
+
+}  // namespace rondo

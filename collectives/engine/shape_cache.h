@@ -1,0 +1,40 @@
+// ShapeCache: the shapes of one communicator, made and proved once.
+//
+// Thread-safety: one thread at a time. Ownership: entries are shared with the
+// calls that run them. Failure: kInternal when the verifier refuses a shape,
+// kNotSupported when no algorithm fits.
+//
+// Example:
+//   RONDO_ASSIGN_OR_RETURN(auto prepared, cache.Get(Collective::kBarrier, 0));
+#pragma once
+
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "collectives/algorithms/algorithms.h"
+#include "collectives/engine/call_run.h"
+#include "collectives/plan/plan.h"
+#include "transports/base/status.h"
+
+namespace rondo {
+
+class ShapeCache {
+ public:
+  ShapeCache(int rank, const std::vector<int>& host_of_rank, int rails);
+
+  Result<std::shared_ptr<const PreparedShape>> Get(Collective collective,
+                                                   int root);
+
+ private:
+  Shape Make(Collective collective, int root) const;
+
+  int rank_;
+  int rails_;
+  RankOrder order_;  // the ranks of a host stand together
+  std::map<std::pair<Collective, int>, std::shared_ptr<const PreparedShape>>
+      shapes_;
+};
+
+}  // namespace rondo
