@@ -67,6 +67,23 @@ std::set<std::string> SharedMemoryFiles() {
   return names;
 }
 
+// Files of UCX in /dev/shm that were not there `before` and do not go away.
+// Other programs make some too, which live for a moment.
+std::set<std::string> FilesThatStay(const std::set<std::string>& before) {
+  std::set<std::string> stay = SharedMemoryFiles();
+  std::erase_if(stay, [&](const std::string& name) {
+    return before.count(name) != 0 || name.find("ucx") == std::string::npos;
+  });
+  const Deadline deadline = Deadline::AfterMs(5000);
+  while (!stay.empty() && !deadline.expired()) {
+    usleep(10000);
+    const std::set<std::string> now = SharedMemoryFiles();
+    std::erase_if(
+        stay, [&](const std::string& name) { return now.count(name) == 0; });
+  }
+  return stay;
+}
+
 // A child process with a pipe in each direction.
 struct Child {
   pid_t pid = -1;
@@ -140,13 +157,49 @@ std::string SurviveDeath(Transport& transport, int rank) {
   if (problem.empty() && !from_friend.status().ok()) {
     problem = from_friend.status().ToString();
   }
-  transport.FailAll(Status(Code::kAborted, "over"));
-  return problem;
+  if (!problem.empty()) {
+    transport.FailAll(Status(Code::kAborted, "over"));
+    return problem;
+  }
+  Status ended = transport.Disconnect(Deadline::AfterMs(15000));
+  return ended.ok() ? "" : ended.ToString();
 }
+
+// The victim sends large messages without end; the others receive them until
+// nothing comes any more. Then the receive that waits must end, whatever part
+// of its message had arrived.
+std::string StreamUntilDeath(Transport& transport, int rank) {
+  std::vector<char> buffer(kLarge);
+  for (uint64_t tag = 100;; ++tag) {
+    if (rank == kVictim) {
+      Transfer first, second;
+      transport.Send(0, 0, tag, {buffer.data(), kLarge}, &first);
+      transport.Send(2, 0, tag, {buffer.data(), kLarge}, &second);
+      if (!Await(transport, {&first, &second})) raise(SIGKILL);
+      continue;
+    }
+    Transfer receive;
+    transport.Receive(kVictim, 0, tag, {buffer.data(), kLarge}, &receive);
+    const Deadline silence = Deadline::AfterMs(400);
+    while (!receive.done() && !silence.expired()) transport.Progress();
+    if (receive.done() && receive.status().ok()) continue;
+    const Status dead(Code::kRemoteDead, "rank 1 fell silent");
+    transport.FailPeer(kVictim, dead);
+    if (!receive.done()) return "the receive is still active";
+    if (receive.status().message().find("rank 1") == std::string::npos) {
+      return "the error does not name rank 1: " + receive.status().ToString();
+    }
+    transport.FailAll(dead);
+    return "";
+  }
+}
+
+enum class Scene { kIdle, kStreaming };
 
 // The life of one rank: address out, addresses in, exchange, then wait for the
 // word that the victim is dead.
-std::string RunRank(int rank, const UcxOptions& options, int in, int out) {
+std::string RunRank(int rank, Scene scene, const UcxOptions& options, int in,
+                    int out) {
   auto made = CreateUcxTransport(options);
   if (!made.ok()) return made.status().ToString();
   Transport& transport = **made;
@@ -160,12 +213,13 @@ std::string RunRank(int rank, const UcxOptions& options, int in, int out) {
   std::string problem = ExchangeWithAll(transport, rank);
   if (!problem.empty()) return problem;
   if (!WriteText(out, "exchanged")) return "nobody listens";
+  if (scene == Scene::kStreaming) return StreamUntilDeath(transport, rank);
   std::string word;
   if (!ReadText(in, &word)) return "no word came";
   return SurviveDeath(transport, rank);
 }
 
-Child StartRank(int rank, const UcxOptions& options) {
+Child StartRank(int rank, Scene scene, const UcxOptions& options) {
   int down[2], up[2];
   Child child;
   if (pipe2(down, O_CLOEXEC) != 0 || pipe2(up, O_CLOEXEC) != 0) return child;
@@ -173,7 +227,7 @@ Child StartRank(int rank, const UcxOptions& options) {
   if (child.pid == 0) {
     close(down[1]);
     close(up[0]);
-    const std::string problem = RunRank(rank, options, down[0], up[1]);
+    const std::string problem = RunRank(rank, scene, options, down[0], up[1]);
     WriteText(up[1], problem);
     _exit(problem.empty() ? 0 : 1);
   }
@@ -184,55 +238,81 @@ Child StartRank(int rank, const UcxOptions& options) {
   return child;
 }
 
-class ProcessDeathTest : public ::testing::TestWithParam<const char*> {};
+class ProcessDeathTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    signal(SIGPIPE, SIG_IGN);
+    before_ = SharedMemoryFiles();
+  }
 
-TEST_P(ProcessDeathTest, SurvivorsEndWhatTheyPostedAndNothingStaysBehind) {
-  signal(SIGPIPE, SIG_IGN);
-  UcxOptions options;
-  options.transports = GetParam();
-  const std::set<std::string> before = SharedMemoryFiles();
-  std::array<Child, kRanks> children;
-  for (int rank = 0; rank < kRanks; ++rank) {
-    children[rank] = StartRank(rank, options);
-  }
-  std::array<std::string, kRanks> addresses;
-  for (int rank = 0; rank < kRanks; ++rank) {
-    ASSERT_TRUE(ReadText(children[rank].from_child, &addresses[rank]));
-  }
-  for (const Child& child : children) {
-    for (const std::string& address : addresses) {
-      ASSERT_TRUE(WriteText(child.to_child, address));
+  // Starts all ranks and brings them to the point where every path exists.
+  void Start(Scene scene) {
+    UcxOptions options;
+    options.transports = GetParam();
+    std::array<std::string, kRanks> addresses;
+    for (int rank = 0; rank < kRanks; ++rank) {
+      children_[rank] = StartRank(rank, scene, options);
+    }
+    for (int rank = 0; rank < kRanks; ++rank) {
+      ASSERT_TRUE(ReadText(children_[rank].from_child, &addresses[rank]));
+    }
+    for (const Child& child : children_) {
+      for (const std::string& address : addresses) {
+        ASSERT_TRUE(WriteText(child.to_child, address));
+      }
+    }
+    for (const Child& child : children_) {
+      std::string word;
+      ASSERT_TRUE(ReadText(child.from_child, &word));
+      ASSERT_EQ(word, "exchanged");
     }
   }
-  for (const Child& child : children) {
-    std::string word;
-    ASSERT_TRUE(ReadText(child.from_child, &word));
-    ASSERT_EQ(word, "exchanged");
+
+  void KillVictim() {
+    ASSERT_EQ(kill(children_[kVictim].pid, SIGKILL), 0);
+    int how = 0;
+    ASSERT_EQ(waitpid(children_[kVictim].pid, &how, 0), children_[kVictim].pid);
   }
-  ASSERT_EQ(kill(children[kVictim].pid, SIGKILL), 0);
-  int how = 0;
-  ASSERT_EQ(waitpid(children[kVictim].pid, &how, 0), children[kVictim].pid);
+
+  void ExpectSurvivorsEndWell() {
+    for (int rank = 0; rank < kRanks; ++rank) {
+      if (rank == kVictim) continue;
+      std::string problem;
+      int how = 0;
+      EXPECT_TRUE(ReadText(children_[rank].from_child, &problem));
+      EXPECT_EQ(problem, "") << "rank " << rank;
+      ASSERT_EQ(waitpid(children_[rank].pid, &how, 0), children_[rank].pid);
+      EXPECT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0) << "rank " << rank;
+    }
+    EXPECT_THAT(FilesThatStay(before_), ::testing::IsEmpty());
+  }
+
+  void TearDown() override {
+    for (const Child& child : children_) {
+      close(child.to_child);
+      close(child.from_child);
+    }
+  }
+
+  std::array<Child, kRanks> children_;
+  std::set<std::string> before_;
+};
+
+TEST_P(ProcessDeathTest, SurvivorsEndWhatTheyPostedAndNothingStaysBehind) {
+  ASSERT_NO_FATAL_FAILURE(Start(Scene::kIdle));
+  ASSERT_NO_FATAL_FAILURE(KillVictim());
   for (int rank = 0; rank < kRanks; ++rank) {
     if (rank == kVictim) continue;
-    ASSERT_TRUE(WriteText(children[rank].to_child, "rank 1 is dead"));
+    ASSERT_TRUE(WriteText(children_[rank].to_child, "rank 1 is dead"));
   }
-  for (int rank = 0; rank < kRanks; ++rank) {
-    if (rank == kVictim) continue;
-    std::string problem;
-    EXPECT_TRUE(ReadText(children[rank].from_child, &problem));
-    EXPECT_EQ(problem, "") << "rank " << rank;
-    ASSERT_EQ(waitpid(children[rank].pid, &how, 0), children[rank].pid);
-    EXPECT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0) << "rank " << rank;
-  }
-  for (const std::string& name : SharedMemoryFiles()) {
-    // Others may use the directory at the same time; UCX's names tell.
-    if (name.find("ucx") == std::string::npos) continue;
-    EXPECT_TRUE(before.count(name)) << "/dev/shm/" << name << " stayed behind";
-  }
-  for (const Child& child : children) {
-    close(child.to_child);
-    close(child.from_child);
-  }
+  ExpectSurvivorsEndWell();
+}
+
+TEST_P(ProcessDeathTest, DeathInTheMiddleOfMessagesEndsTheReceive) {
+  ASSERT_NO_FATAL_FAILURE(Start(Scene::kStreaming));
+  usleep(20000);
+  ASSERT_NO_FATAL_FAILURE(KillVictim());
+  ExpectSurvivorsEndWell();
 }
 
 INSTANTIATE_TEST_SUITE_P(Ucx, ProcessDeathTest,
