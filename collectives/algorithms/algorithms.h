@@ -1,6 +1,8 @@
 // The algorithms: pure functions from a rank order to a Shape.
 //
-// Each returns a shape that the verifier accepts for any number of ranks >= 1.
+// Each returns a shape that the verifier accepts for any number of ranks >= 1
+// (the barrier: up to 2^22, as it needs a flag per round). An order that is no
+// permutation, or a root out of range, gives a shape that the verifier refuses.
 // Costs below: a = latency of one message, n = bytes of the whole vector, p =
 // ranks, b = seconds per byte of one link (see e.g. Chan, Heimlich, Purkayastha
 // and van de Geijn, "Collective communication: theory, practice, and
@@ -10,8 +12,10 @@
 //   RingAllGather       p - 1   (p-1)(a + n/p b)   n (p-1)/p
 //   RingReduceScatter   p - 1   (p-1)(a + n/p b)   n (p-1)/p
 //   RingShardedStep     2p - 2  2(p-1)(a + n/p b)  2 n (p-1)/p
-//   ChainBroadcast      p - 1   pipelined in chunks  n (not the last of the
-//   chain) DisseminationBarrier  ceil(log2 p)
+//   ChainBroadcast      p - 1   (p-2+c)(a + n/c b) n, but the last rank none
+//
+// where the chain is cut into c chunks. DisseminationBarrier takes ceil(log2 p)
+// steps of one flag each.
 //
 // The ring pays p - 1 latencies but sends each byte to a neighbour only, at the
 // lower bound of bytes; chunks pipeline it.

@@ -20,8 +20,8 @@ std::string SummaryToText(const Shape& shape) {
 std::string FactsToText(const PlanFacts* facts) {
   if (facts == nullptr) return "not verified\n";
   std::string text = fmt::format(
-      "verified: {}, longest chain {}; a rank sends at most {} and receives at "
-      "most {}\n",
+      "verified: {}, longest chain {}\n"
+      "a rank sends at most {} and receives at most {}\n",
       CountToText(facts->total_steps, "step"),
       CountToText(facts->longest_chain, "transfer"),
       CountToText(facts->max_blocks_sent, "block"),

@@ -18,6 +18,7 @@ Json BlockToJson(const BlockRef& block) {
   Json json = {{"space", SpaceName(block.space)},
                {"owner", block.owner},
                {"index", block.index}};
+  if (block.block >= 0) json["block"] = block.block;
   if (block.count != 1) {
     json["stride"] = block.stride;
     json["count"] = block.count;

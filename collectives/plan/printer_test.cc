@@ -23,8 +23,9 @@ TEST(StepTextTest, ShowsEveryKindOfStep) {
   steps.Recv(out, 1, 7);
   steps.Put(in, {Space::kOutput, 0, 5});
   steps.Copy({Space::kInput, 1, 1}, out);
-  steps.Reduce({{Space::kScratch, 2, 0}, in}, out, true);
-  steps.Update({{Space::kScratch, 2, 0}, in}, {out, {Space::kOutput, 0, 2}});
+  steps.Reduce({{Space::kScratch, 2, 0, 1, 1, 2}, in}, out, true);
+  steps.Update({{Space::kScratch, 2, 0, 1, 1, 2}, in},
+               {out, {Space::kOutput, 0, 2}});
   steps.Signal(3, kReadyFlag);
   steps.WaitFlag(3, kDoneFlag);
   steps.WaitFlag(3, 5);
@@ -34,8 +35,8 @@ TEST(StepTextTest, ShowsEveryKindOfStep) {
       "recv   output[2] <- rank 1 (message 7)",
       "put    input[1] -> output[5] of rank 0",
       "copy   input[1] of rank 1 -> output[2]",
-      "reduce scratch[0] + input[1] -> output[2] (completes the sum)",
-      "update scratch[0], input[1] -> output[2], output[2] of rank 0",
+      "reduce scratch[0] (block 2) + input[1] -> output[2] (completes the sum)",
+      "update scratch[0] (block 2), input[1] -> output[2], output[2] of rank 0",
       "signal flag 0 (ready) to rank 3",
       "wait   flag 1 (done) of rank 3",
       "wait   flag 5 of rank 3",
@@ -60,24 +61,25 @@ TEST(ShapeToTextTest, ShowsFactsAndEveryProgram) {
   ASSERT_TRUE(facts.ok());
   EXPECT_EQ(ShapeToText(shape, &*facts),
             R"(ring reduce_scatter, 2 ranks
-verified: 10 steps, longest chain 1 transfer; a rank sends at most 1 block and receives at most 1 block
+verified: 10 steps, longest chain 1 transfer
+a rank sends at most 1 block and receives at most 1 block
 link 0 -> 1: 1 block
 link 1 -> 0: 1 block
 
 rank 0, 1 scratch block
   chunk
      0  send   input[1] -> rank 1 (message 0)
-     1  recv   scratch[0] <- rank 1 (message 0)
+     1  recv   scratch[0] (block 0) <- rank 1 (message 0)
      2  wait   step 1
-     3  reduce scratch[0] + input[0] -> output[0] (completes the sum)
+     3  reduce scratch[0] (block 0) + input[0] -> output[0] (completes the sum)
      4  wait   step 0
 
 rank 1, 1 scratch block
   chunk
      0  send   input[0] -> rank 0 (message 0)
-     1  recv   scratch[0] <- rank 0 (message 0)
+     1  recv   scratch[0] (block 1) <- rank 0 (message 0)
      2  wait   step 1
-     3  reduce scratch[0] + input[1] -> output[1] (completes the sum)
+     3  reduce scratch[0] (block 1) + input[1] -> output[1] (completes the sum)
      4  wait   step 0
 )");
 }

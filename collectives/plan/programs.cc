@@ -9,19 +9,8 @@
 namespace rondo {
 namespace {
 
-// What makes two ranks' steps each other's counterpart.
-struct Key {
-  bool is_flag;
-  int from;
-  int to;
-  int number;
-  bool receives;
-  StepId id;
-
-  auto Pair() const { return std::tie(is_flag, from, to, number); }
-};
-
 // Whether the step has a counterpart at all; if so, its key.
+template <typename Key>
 bool KeyOf(const Step& step, StepId id, Key* key) {
   switch (step.kind) {
     case StepKind::kSend:
@@ -111,17 +100,29 @@ void Programs::Match() {
     return std::tuple_cat(a.Pair(), std::tie(a.receives, a.id.at)) <
            std::tuple_cat(b.Pair(), std::tie(b.receives, b.id.at));
   });
-  for (size_t i = 0; i + 1 < keys.size(); ++i) {
-    if (keys[i].Pair() != keys[i + 1].Pair()) continue;
-    PlacedStep& first = steps_[keys[i].id.rank][keys[i].id.at];
-    PlacedStep& second = steps_[keys[i + 1].id.rank][keys[i + 1].id.at];
-    if (keys[i].receives == keys[i + 1].receives) {
-      second.unique = false;
-    } else {
-      first.counterpart = keys[i + 1].id;
-      second.counterpart = keys[i].id;
-    }
+  for (size_t i = 0; i < keys.size();) {
+    size_t end = i + 1;
+    while (end < keys.size() && keys[end].Pair() == keys[i].Pair()) ++end;
+    MatchGroup(&keys[i], static_cast<int>(end - i));
+    i = end;
   }
+}
+
+// Of each side the first one counts; a right plan has one of each.
+void Programs::MatchGroup(const Key* keys, int count) {
+  PlacedStep* first[2] = {nullptr, nullptr};  // sends, receives
+  StepId id[2];
+  for (int i = 0; i < count; ++i) {
+    const bool side = keys[i].receives;
+    PlacedStep& placed = steps_[keys[i].id.rank][keys[i].id.at];
+    placed.unique = first[side] == nullptr;
+    if (!placed.unique) continue;
+    first[side] = &placed;
+    id[side] = keys[i].id;
+  }
+  if (first[0] == nullptr || first[1] == nullptr) return;
+  first[0]->counterpart = id[1];
+  first[1]->counterpart = id[0];
 }
 
 std::string Programs::Describe(StepId id) const {

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "collectives/plan/plan.h"
@@ -60,10 +61,23 @@ class Programs {
   std::string Describe(StepId id) const;
 
  private:
+  // What makes two ranks' steps each other's counterpart.
+  struct Key {
+    bool is_flag;
+    int from;
+    int to;
+    int number;
+    bool receives;
+    StepId id;
+
+    auto Pair() const { return std::tie(is_flag, from, to, number); }
+  };
+
   Programs() = default;
   void Place(int rank);
   void PlaceSection(int rank, Section section, const std::vector<Step>& steps);
   void Match();
+  void MatchGroup(const Key* keys, int count);
 
   std::vector<RankProgram> programs_;
   std::vector<std::vector<PlacedStep>> steps_;

@@ -64,6 +64,7 @@ std::string BlockToText(const BlockRef& block, int rank) {
     if (block.stride != 1) indices += fmt::format(" by {}", block.stride);
   }
   std::string text = fmt::format("{}[{}]", SpaceName(block.space), indices);
+  if (block.block >= 0) text += fmt::format(" (block {})", block.block);
   if (block.owner != rank) text += fmt::format(" of rank {}", block.owner);
   return text;
 }

@@ -16,8 +16,8 @@ namespace rondo {
 // One step of `rank` on one line; the kind is padded so that lists line up.
 std::string StepToText(const Step& step, int rank);
 
-// "output[2]", "output[0..6 by 2]", and for a space of another rank than `rank`
-// "input[1] of rank 3".
+// "output[2]", "output[0..6 by 2]", "scratch[1] (block 4)", and for a space of
+// another rank than `rank` "input[1] of rank 3".
 std::string BlockToText(const BlockRef& block, int rank);
 
 // "0 (ready)", "1 (done)", "2".

@@ -63,13 +63,16 @@ class RankChecker {
  private:
   std::string CheckStep(const PlacedStep& placed) const {
     const Step& step = *placed.step;
-    for (std::string problem :
-         {CheckKind(step), CheckSection(placed), CheckPeer(step),
-          CheckNumbers(step), CheckBlocks(step), CheckOwners(step),
-          CheckWait(placed), CheckPairing(placed)}) {
-      if (!problem.empty()) return problem;
-    }
-    return "";
+    // In this order: later checks rely on what earlier ones have established.
+    std::string problem = CheckKind(step);
+    if (problem.empty()) problem = CheckSection(placed);
+    if (problem.empty()) problem = CheckPeer(step);
+    if (problem.empty()) problem = CheckNumbers(step);
+    if (problem.empty()) problem = CheckBlocks(step);
+    if (problem.empty()) problem = CheckOwners(step);
+    if (problem.empty()) problem = CheckWait(placed);
+    if (problem.empty()) problem = CheckPairing(placed);
+    return problem;
   }
 
   // Operands, and whether this collective has use for the step.
@@ -157,7 +160,29 @@ class RankChecker {
         count = block.count;
       }
     }
+    return CheckSameBlocks(step);
+  }
+
+  // Blocks may differ in length, so what is moved or summed must be the same
+  // logical block at both ends.
+  std::string CheckSameBlocks(const Step& step) const {
+    const BlockRef* first = nullptr;
+    for (const auto* operands : {&step.sources, &step.destinations}) {
+      for (const BlockRef& block : *operands) {
+        if (first == nullptr) first = &block;
+        std::string problem = CheckSameBlocks(*first, block);
+        if (!problem.empty()) return problem;
+      }
+    }
     return "";
+  }
+
+  std::string CheckSameBlocks(const BlockRef& a, const BlockRef& b) const {
+    const bool same_last =
+        a.At(a.count - 1).LogicalBlock() == b.At(b.count - 1).LogicalBlock();
+    if (a.LogicalBlock() == b.LogicalBlock() && same_last) return "";
+    return fmt::format("{} and {} are different blocks", BlockToText(a, rank_),
+                       BlockToText(b, rank_));
   }
 
   std::string CheckBlock(const BlockRef& block) const {
@@ -172,7 +197,9 @@ class RankChecker {
     const BlockSpan span = SpanOf(block.space, block.owner);
     const int64_t last =
         block.index + (int64_t{block.count} - 1) * int64_t{block.stride};
-    if (block.index >= span.first && last < span.first + span.count) return "";
+    if (block.index >= span.first && last < span.first + span.count) {
+      return CheckLogicalBlock(block);
+    }
     const std::string has =
         span.count == 0
             ? "none"
@@ -180,6 +207,20 @@ class RankChecker {
     return fmt::format("{} does not exist: rank {} has {} blocks {}",
                        BlockToText(block, rank_), block.owner,
                        SpaceName(block.space), has);
+  }
+
+  std::string CheckLogicalBlock(const BlockRef& block) const {
+    const int blocks = LogicalBlocks(shape_);
+    const int64_t last =
+        block.block + (int64_t{block.count} - 1) * int64_t{block.stride};
+    if (block.space == Space::kScratch) {
+      if (block.block >= 0 && last < blocks) return "";
+      return fmt::format("{} does not say which block it holds; want 0..{}",
+                         BlockToText(block, rank_), blocks - 1);
+    }
+    if (block.block == -1) return "";
+    return fmt::format("{} has no use for a block of its own, {}",
+                       BlockToText(block, rank_), block.block);
   }
 
   // BlocksOf would build the program again only to count its scratch.
@@ -245,7 +286,7 @@ class RankChecker {
     }
     if (!placed.counterpart.valid()) return MissingCounterpart(step);
     if (!message) return "";
-    return CheckSameCount(step, *programs_.Get(placed.counterpart).step);
+    return CheckSameMessage(step, *programs_.Get(placed.counterpart).step);
   }
 
   std::string MissingCounterpart(const Step& step) const {
@@ -269,15 +310,18 @@ class RankChecker {
     }
   }
 
-  std::string CheckSameCount(const Step& a, const Step& b) const {
-    const auto count = [](const Step& step) {
-      const auto& blocks =
-          step.kind == StepKind::kSend ? step.sources : step.destinations;
-      return blocks.empty() ? 0 : blocks.front().count;
-    };
-    if (count(a) == count(b)) return "";
-    return fmt::format("carries {}, but rank {} expects or sends {}",
-                       CountToText(count(a), "block"), a.peer, count(b));
+  // The counterpart may not have been checked yet.
+  std::string CheckSameMessage(const Step& mine, const Step& other) const {
+    const bool sends = mine.kind == StepKind::kSend;
+    const auto& other_blocks = sends ? other.destinations : other.sources;
+    if (other_blocks.size() != 1) return "";
+    const BlockRef& a = sends ? mine.sources[0] : mine.destinations[0];
+    const BlockRef& b = other_blocks[0];
+    if (a.count != b.count) {
+      return fmt::format("message of {}, but at rank {} it has {}",
+                         CountToText(a.count, "block"), mine.peer, b.count);
+    }
+    return CheckSameBlocks(a, b);
   }
 
   const Shape& shape_;

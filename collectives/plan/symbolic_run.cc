@@ -13,7 +13,8 @@ SymbolicRun::SymbolicRun(const Shape& shape, const Programs& programs,
       programs_(programs),
       memory_(shape, programs, placement),
       peers_(shape.ranks),
-      clocks_(shape.ranks, VectorClock(shape.ranks, 0)) {
+      clocks_(shape.ranks, VectorClock(shape.ranks, 0)),
+      has_updated_(shape.ranks, false) {
   for (int rank = 0; rank < shape.ranks; ++rank) {
     clocks_[rank][rank] = 1;  // it has arrived
     departures_.emplace_back(programs.steps(rank).size());
@@ -117,6 +118,10 @@ std::string SymbolicRun::DoWait(StepId id, const PlacedStep& placed) {
 std::string SymbolicRun::DoLocal(StepId id, const Step& step) {
   std::string problem = CheckOverlap(step, id.rank);
   if (!problem.empty()) return problem;
+  if (step.kind == StepKind::kUpdate) {
+    if (has_updated_[id.rank]) return "updates this shard for the second time";
+    has_updated_[id.rank] = true;
+  }
   for (int k = 0; k < step.destinations[0].count; ++k) {
     std::vector<SymbolicValue> values(step.sources.size());
     for (size_t i = 0; i < step.sources.size(); ++i) {
@@ -201,7 +206,11 @@ std::string SymbolicRun::ReadBlock(int rank, const BlockRef& block,
   problem = memory_.Read(&cell, Now(rank), clocks_[rank]);
   if (!problem.empty()) return BlockToText(block, rank) + " " + problem;
   *value = cell.value;
-  return "";
+  if (block.space != Space::kScratch || cell.value.block == block.block) {
+    return "";
+  }
+  return fmt::format("{} holds {}", BlockToText(block, rank),
+                     ValueToText(cell.value, shape_.ranks));
 }
 
 std::string SymbolicRun::WriteBlock(int rank, const BlockRef& block) {

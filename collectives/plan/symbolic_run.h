@@ -75,6 +75,8 @@ class SymbolicRun {
   PeerAccess peers_;
   std::vector<VectorClock> clocks_;
   std::vector<std::vector<Departure>> departures_;
+  // A rank has one shard and one optimizer state, which an update moves on.
+  std::vector<bool> has_updated_;
 };
 
 }  // namespace rondo

@@ -16,9 +16,18 @@
 //   - a peer's space touched before its ready or after our done;
 //   - a write to an input (unless it is the output's own place, in place);
 //   - in a barrier, a rank that may leave before another has arrived;
-//   - a malformed step (rank, index, message or flag out of range).
+//   - a scratch block that a peer may still touch when the chunk ends, or that
+//     does not hold the logical block that a step says it holds;
+//   - a malformed step (rank, index, message or flag out of range; operands of
+//     different logical blocks; a flag in the chunk section or data outside
+//     it).
 //
-// Thread-safety: pure functions. Cost: O(steps of all ranks * ranks / 64).
+// What it takes for granted: every block has this chunk. Where ranks touch each
+// other's spaces and order that by messages, a message whose block has ended
+// before must still be delivered, empty.
+//
+// Thread-safety: pure functions. Cost: O(steps of all ranks + messages *
+// ranks). Failure: kInvalidArgument.
 //
 // Example:
 //   Result<PlanFacts> facts = VerifyShape(RingReduceScatter(order));
@@ -41,7 +50,8 @@ struct PlanFacts {
   int64_t max_blocks_sent = 0;      // by one rank
   int64_t max_blocks_received = 0;  // by one rank
   int64_t total_steps = 0;
-  // Longest chain of transfers that depend on each other.
+  // Longest chain of transfers that depend on each other. A flag counts as one:
+  // it costs a latency, too.
   int longest_chain = 0;
 };
 
