@@ -9,10 +9,10 @@
 // Borders fall on multiples of `alignment` elements, so that a cache line, a
 // vector register or a disk sector never belongs to two ranks. The vector is
 // seen as units of `alignment` elements, the last one short; units are dealt as
-// evenly as possible, the first ranks taking one more. Hence no shard exceeds an
-// even share by more than `alignment` elements, and when there are
-// fewer units than ranks the last ranks own nothing. Any total works: 0, 1, a
-// prime, fewer elements than ranks.
+// evenly as possible, the first ranks taking one more. Hence no shard exceeds
+// an even share by more than `alignment` elements, and when there are fewer
+// units than ranks the last ranks own nothing. Any total works: 0, 1, a prime,
+// fewer elements than ranks.
 //
 // Thread-safety: a value. Ownership: owns its names. Failure: Create() returns
 // kInvalidArgument and names the value and what is accepted.

@@ -1,0 +1,68 @@
+// Train: a character model trained with a sharded optimizer, from text to
+// samples. It is a whole use of ShardedAdamW that can be read in one sitting;
+// `rondo train` is a command line around it.
+//
+// Every rank holds the model, computes gradients on its slice of the global
+// batch, and takes part in one sharded step. Which samples a step sees depends
+// on the seed and the step alone, and each sample weighs 1 / global_batch on
+// whatever rank it falls, so that any number of ranks trains the same model:
+// the losses agree within rounding. The learning rate falls in a straight line
+// to a tenth of its first value.
+//
+// Thread-safety: one thread at a time. Ownership: the communicator stays the
+// caller's. Failure: a bad option, unreadable text or a difference between the
+// ranks is an error on every rank, that names option, value and rank; so is a
+// rank that dies on the way.
+//
+// Example (every rank):
+//   TrainOptions options;
+//   options.steps = 500;
+//   RONDO_ASSIGN_OR_RETURN(TrainResult result, Train(comm, options));
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collectives/communicator.h"
+#include "collectives/kernels/data_type.h"
+#include "optimizer/sharded_adamw.h"
+#include "transports/base/status.h"
+
+namespace rondo {
+
+struct TrainOptions {
+  int steps = 200;
+  int global_batch = 128;  // samples of a step, over all ranks
+  double learning_rate = 0.01;
+  double weight_decay = 0.01;
+  int context = 8;     // characters the model sees
+  int embedding = 16;  // numbers per character
+  int hidden = 128;    // units of the hidden layer
+  uint64_t seed = 1;
+  DataType gradient_type = DataType::kFloat32;
+  DataType parameter_type = DataType::kFloat32;
+  std::string corpus_path;  // empty: the text that LoadCorpus() finds
+  std::string svg_path;     // loss curve, written by rank 0; empty: none
+  std::string json_path;    // the result, written by rank 0; empty: none
+  bool quiet = false;       // rank 0 prints nothing
+};
+
+struct TrainResult {
+  int ranks = 0;
+  size_t parameters = 0;       // elements of the model
+  std::string corpus;          // where the text came from
+  std::vector<double> losses;  // mean over the global batch, of every step
+  double seconds = 0;          // of all steps
+  double tokens_per_s = 0;     // characters predicted, over all ranks
+  std::vector<OptimizerBytes> bytes;  // of every rank
+  std::string sample;                 // text that the trained model wrote
+};
+
+// Collective: every rank calls it with the same options. `svg_path`,
+// `json_path` and `quiet` matter on rank 0 only.
+Result<TrainResult> Train(Communicator* communicator,
+                          const TrainOptions& options);
+
+}  // namespace rondo
