@@ -2,6 +2,8 @@
 // all types, reductions, rank counts, host layouts, sizes and placements.
 
 #include <cstring>
+#include <fstream>
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "collectives/testing/world.h"
 #include "fmt/format.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 namespace rondo {
 namespace {
@@ -325,6 +328,27 @@ TEST(CollectivesTest, CountersCountTheRingsBytesExactly) {
     EXPECT_EQ(counters.message_bytes_sent, 3u * 4000);
     EXPECT_EQ(counters.message_bytes_received, 3u * 4000);
   });
+}
+
+TEST(CollectivesTest, ATraceFileHasEveryCallOfItsRank) {
+  const std::string pattern = testing::TempDir() + "/trace_%r.json";
+  WorldOptions options = SmallChunks(2);
+  options.settings.push_back({"RONDO_TRACE_FILE", pattern});
+  RunWorld(options, [](Communicator& comm) {
+    CheckReduceScatter(comm, {.counts = {300, 300}});
+    EXPECT_TRUE(comm.Barrier().ok());
+  });
+  for (const char* rank : {"0", "1"}) {
+    std::ifstream file(testing::TempDir() + "/trace_" + rank + ".json");
+    const auto trace = nlohmann::json::parse(file);
+    std::map<std::string, int> events;
+    for (const auto& event : trace["traceEvents"]) {
+      ++events[event["name"].get<std::string>()];
+    }
+    EXPECT_EQ(events["reduce_scatter"], 1);
+    EXPECT_EQ(events["barrier"], 1);
+    EXPECT_EQ(events["reduce"], 2);  // two chunks
+  }
 }
 
 TEST(CollectivesTest, WorksOverUcx) {

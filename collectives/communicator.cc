@@ -11,6 +11,7 @@
 #include "fmt/format.h"
 #include "transports/base/clock.h"
 #include "transports/base/log.h"
+#include "transports/base/trace.h"
 
 namespace rondo {
 namespace {
@@ -51,10 +52,21 @@ Communicator::Impl::~Impl() {
         fmt::format("rank {} destroyed its communicator with calls in flight",
                     rank)));
   }
+  WriteTrace();
   if (!engine.error().ok() || engine.transport() == nullptr) return;
   Status closed =
       engine.transport()->Disconnect(Deadline::AfterMs(kDisconnectMs));
   if (!closed.ok()) RONDO_LOG_WARN("rank {}: {}", rank, closed.message());
+}
+
+// RONDO_TRACE_FILE. Also after a failure: then it is wanted most.
+void Communicator::Impl::WriteTrace() {
+  if (engine.trace() == nullptr) return;
+  Result<std::string> path =
+      TracePath(parameters.trace_file, rank, world_size);
+  const Status written =
+      path.ok() ? engine.trace()->Write(*path) : path.status();
+  if (!written.ok()) RONDO_LOG_WARN("rank {}: {}", rank, written.message());
 }
 
 int Communicator::Impl::LocalSize() const {

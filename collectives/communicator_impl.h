@@ -20,6 +20,7 @@ class Communicator::Impl {
   ~Impl();
 
   int LocalSize() const;
+  void WriteTrace();
 
   std::shared_ptr<Coordinator> coordinator;  // outlives the bootstrap
   const Parameters parameters;

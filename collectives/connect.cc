@@ -7,6 +7,7 @@
 #include "collectives/engine/tag.h"
 #include "transports/base/clock.h"
 #include "transports/base/log.h"
+#include "transports/base/trace.h"
 #include "transports/bootstrap/host_identity.h"
 #include "transports/fault/fault_plan.h"
 #include "transports/fault/fault_transport.h"
@@ -47,6 +48,15 @@ Result<std::unique_ptr<Transport>> WithFaults(
   return WrapWithFaults(std::move(transport), plan, std::move(options));
 }
 
+Result<std::unique_ptr<TraceRecorder>> MakeTrace(const Parameters& parameters,
+                                                 int rank, int world_size) {
+  if (parameters.trace_file.empty()) return std::unique_ptr<TraceRecorder>();
+  // Refused now rather than when the trace is written.
+  RONDO_RETURN_IF_ERROR(
+      TracePath(parameters.trace_file, rank, world_size).status());
+  return TraceRecorder::Create(rank);
+}
+
 Status ExchangeAddresses(Bootstrap* bootstrap, Transport* transport,
                          Deadline deadline) {
   RONDO_ASSIGN_OR_RETURN(std::string address, transport->Address());
@@ -82,6 +92,8 @@ Result<EngineParts> ConnectRanks(std::shared_ptr<Bootstrap> bootstrap,
                    transport->Describe());
   }
   EngineParts parts;
+  RONDO_ASSIGN_OR_RETURN(parts.trace,
+                         MakeTrace(parameters, rank, bootstrap->world_size()));
   parts.bootstrap = std::move(bootstrap);
   parts.transport = std::move(transport);
   parts.segment = std::move(placement.segment);

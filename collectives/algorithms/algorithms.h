@@ -14,11 +14,16 @@
 //   RingShardedStep     2p - 2  2(p-1)(a + n/p b)  2 n (p-1)/p
 //   ChainBroadcast      p - 1   (p-2+c)(a + n/c b) n, but the last rank none
 //
+//   DirectAllGather     1       n/p per peer, read from its memory
+//   DirectReduceScatter 1       n/p per peer, read from its memory
+//   DirectShardedStep   1       n/p per peer read, n/p per peer written
+//
 // where the chain is cut into c chunks. DisseminationBarrier takes ceil(log2 p)
 // steps of one flag each.
 //
 // The ring pays p - 1 latencies but sends each byte to a neighbour only, at the
-// lower bound of bytes; chunks pipeline it.
+// lower bound of bytes; chunks pipeline it. The direct algorithms need ranks that
+// reach each other's memory, and sum in rank order with one rounding.
 #pragma once
 
 #include <vector>
@@ -44,6 +49,9 @@ Shape RingAllGather(RankOrder order);
 Shape RingReduceScatter(RankOrder order);
 // The two above joined by `update`, chunk by chunk, with no barrier in between.
 Shape RingShardedStep(RankOrder order);
+Shape DirectAllGather(int ranks);
+Shape DirectReduceScatter(int ranks);
+Shape DirectShardedStep(int ranks);
 // From the rank at `root` along the order.
 Shape ChainBroadcast(RankOrder order, int root);
 // Hensgen, Finkel and Manber 1988: round k signals the rank 2^k further on.

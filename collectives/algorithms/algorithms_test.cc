@@ -52,6 +52,37 @@ void ExpectRing(const Shape& shape, const RankOrder& order, int rounds) {
   EXPECT_EQ(facts->longest_chain, hops);
 }
 
+// Every pair of ranks exchanges `blocks` blocks, without any message.
+void ExpectDirect(const Shape& shape, int64_t blocks) {
+  const Result<PlanFacts> facts = VerifyShape(shape);
+  ASSERT_TRUE(facts.ok()) << shape.ranks << ": " << facts.status().message();
+  std::map<std::pair<int, int>, int64_t> links;
+  for (int from = 0; from < shape.ranks; ++from) {
+    for (int to = 0; to < shape.ranks; ++to) {
+      if (from != to) links[{from, to}] = blocks;
+    }
+  }
+  EXPECT_EQ(facts->blocks_per_link, links);
+}
+
+TEST(DirectTest, EveryShapeIsProvedAndMovesEachBlockOnce) {
+  for (int ranks = 1; ranks <= kMostRanks; ++ranks) {
+    ExpectDirect(DirectAllGather(ranks), 1);
+    ExpectDirect(DirectReduceScatter(ranks), 1);
+    ExpectDirect(DirectShardedStep(ranks), 2);
+  }
+}
+
+TEST(DirectTest, SumsInRankOrderOnEveryRank) {
+  for (int rank = 0; rank < 5; ++rank) {
+    const RankProgram program = DirectReduceScatter(5).ForRank(rank);
+    ASSERT_EQ(program.chunk.size(), 1u);
+    for (int owner = 0; owner < 5; ++owner) {
+      EXPECT_EQ(program.chunk[0].sources[owner].owner, owner);
+    }
+  }
+}
+
 TEST(RingTest, AllGatherIsProvedAndSendsOnlyToTheNeighbourAtTheLowerBound) {
   for (int ranks = 1; ranks <= kMostRanks; ++ranks) {
     for (const RankOrder& order : OrdersOf(ranks)) {

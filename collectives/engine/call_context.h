@@ -10,6 +10,7 @@
 #include "collectives/engine/executor.h"
 #include "collectives/engine/host_segment.h"
 #include "collectives/engine/peer_memory.h"
+#include "transports/base/trace.h"
 #include "transports/contract/transport.h"
 
 namespace rondo {
@@ -30,6 +31,7 @@ struct CallContext {
   Executor* executor = nullptr;
   PeerMemory* peers = nullptr;
   TrafficCounters* counters = nullptr;
+  TraceRecorder* trace = nullptr;  // null: not traced
 
   bool IsLocal(int peer) const { return local_index[peer] >= 0; }
 };

@@ -29,6 +29,7 @@ Engine::Engine(EngineParts parts, EngineLimits limits)
   context_.executor = executor_.get();
   context_.peers = &peers_;
   context_.counters = &counters_;
+  context_.trace = parts_.trace.get();
   SetReach();
 }
 
@@ -71,8 +72,24 @@ void Engine::BeginNext() {
                                    std::move(next.arguments), ++sequence_,
                                    limits_.call);
   deadline_ = Deadline::AfterMs(limits_.timeout_ms);
+  began_ns_ = NowNs();
   ++counters_.calls;
   run_->Start(&scratch_);
+}
+
+void Engine::FinishCall() {
+  if (context_.trace != nullptr) {
+    const CallArguments& arguments = run_->arguments();
+    context_.trace->Complete(
+        CollectiveName(arguments.collective), "collective", 0, began_ns_,
+        NowNs(),
+        {{{"call", static_cast<int64_t>(sequence_)},
+          {"elements", static_cast<int64_t>(arguments.TotalCount())}}});
+  }
+  run_.reset();
+  queue_.front().pending->Finish(Status::Ok());
+  queue_.pop_front();
+  if (!queue_.empty()) BeginNext();
 }
 
 bool Engine::Progress() {
@@ -100,10 +117,7 @@ bool Engine::ProgressLocked() {
   if (!finished.ok()) {
     HandleError(finished.status());
   } else if (*finished) {
-    run_.reset();
-    queue_.front().pending->Finish(Status::Ok());
-    queue_.pop_front();
-    if (!queue_.empty()) BeginNext();
+    FinishCall();
     return true;
   } else if (!moved && deadline_->expired()) {
     HandleError(DeadlineError());

@@ -30,6 +30,7 @@
 #include "collectives/engine/shape_cache.h"
 #include "transports/base/clock.h"
 #include "transports/base/status.h"
+#include "transports/base/trace.h"
 #include "transports/bootstrap/bootstrap.h"
 #include "transports/contract/transport.h"
 
@@ -56,6 +57,7 @@ struct EngineParts {
   std::unique_ptr<Transport> transport;  // null in a world of one
   std::unique_ptr<HostSegment> segment;
   std::vector<int> host_of_rank;
+  std::unique_ptr<TraceRecorder> trace;  // null: calls are not traced
 };
 
 struct EngineLimits {
@@ -85,6 +87,7 @@ class Engine {
   TrafficCounters counters() const;
   uint64_t peer_bytes_read() const;
   Bootstrap* bootstrap() { return parts_.bootstrap.get(); }
+  TraceRecorder* trace() { return parts_.trace.get(); }
   Transport* transport() { return parts_.transport.get(); }
   const std::vector<int>& host_of_rank() const { return parts_.host_of_rank; }
 
@@ -97,6 +100,7 @@ class Engine {
   void SetReach();
   bool ProgressLocked();
   void BeginNext();
+  void FinishCall();
   // Decides what an error of the running call really was.
   void HandleError(Status error);
   void Poison(const Status& error, bool report);
@@ -114,6 +118,7 @@ class Engine {
   std::deque<Waiting> queue_;  // front: the running call, once run_ is set
   std::unique_ptr<CallRun> run_;
   std::optional<Deadline> deadline_;
+  int64_t began_ns_ = 0;  // when the running call was next in line
   // A transport error waits a moment for the bootstrap to name its cause.
   Status suspect_;
   std::optional<Deadline> suspect_until_;

@@ -64,6 +64,13 @@ Result<bool> ProgramRun::Advance(bool* moved) {
 }
 
 Result<ProgramRun::Outcome> ProgramRun::Run(const Step& step) {
+  // Row 0 of a trace shows whole calls; each chunk in flight has its own. A wait
+  // is asked for again and again: the gap that it leaves shows it well enough.
+  TraceSpan span(
+      step.kind == StepKind::kWait ? nullptr : setting_.context->trace,
+      StepKindName(step.kind), "step", 1 + slot_);
+  span.Argument("chunk", chunk_);
+  span.Argument("step", static_cast<int64_t>(next_));
   switch (step.kind) {
     case StepKind::kSend:
     case StepKind::kRecv:
