@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <utility>
 
 #include "transports/ucx/ucx_tls.h"
@@ -182,8 +183,13 @@ UcxWorker::~UcxWorker() {
 }
 
 void UcxWorker::Abandon() {
-  worker_ = nullptr;
-  context_ = nullptr;
+  // Not lost, but left: UCX's own threads may still look at it.
+  static std::mutex mutex;
+  static auto* const abandoned =
+      new std::vector<std::pair<ucp_worker_h, ucp_context_h>>;
+  std::lock_guard<std::mutex> lock(mutex);
+  abandoned->emplace_back(std::exchange(worker_, nullptr),
+                          std::exchange(context_, nullptr));
 }
 
 Result<std::string> UcxWorker::Address() const {
