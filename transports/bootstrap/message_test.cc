@@ -40,7 +40,8 @@ TEST(MessageTest, FramesOfEverySizeComeBack) {
       const std::string payload(bytes, 'p');
       const auto sealed = pair.sealer.Seal(MessageType::kReport, payload);
       ASSERT_TRUE(sealed.ok());
-      const auto frame = pair.opener.Open(*sealed + "next frame");
+      const std::string stream = *sealed + "next frame";
+      const auto frame = pair.opener.Open(stream);
       ASSERT_TRUE(frame.ok()) << frame.status().ToString();
       ASSERT_TRUE(frame->has_value());
       EXPECT_EQ((*frame)->type, MessageType::kReport);
