@@ -1,0 +1,37 @@
+// The ways that bytes can take between the ranks of a test job on one machine,
+// as environment variables: the tests run over all of them.
+//
+// Ranks of one host read each other's memory and use UCX for the rest; ranks
+// that are told they are on different hosts send everything through UCX.
+//
+// Thread-safety: constants.
+#pragma once
+
+#include <map>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace rondo::testing {
+
+struct PathUnderTest {
+  std::string name;
+  std::map<std::string, std::string> environment;
+};
+
+inline void PrintTo(const PathUnderTest& path, std::ostream* out) {
+  *out << path.name;
+}
+
+inline std::vector<PathUnderTest> AllPaths() {
+  return {
+      {"Tcp", {{"RONDO_UCX_TLS", "tcp,self"}}},
+      {"SharedMemory", {{"RONDO_UCX_TLS", "posix,self"}}},
+      {"TcpBetweenHosts",
+       {{"RONDO_UCX_TLS", "tcp,self"}, {"RONDO_HOSTID", "host%r"}}},
+      {"SharedMemoryMessages",
+       {{"RONDO_UCX_TLS", "posix,self"}, {"RONDO_HOSTID", "host%r"}}},
+  };
+}
+
+}  // namespace rondo::testing
