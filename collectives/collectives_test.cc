@@ -225,6 +225,37 @@ TEST_P(WorldSizes, BroadcastReachesEveryRankFromEveryRoot) {
   });
 }
 
+TEST_P(WorldSizes, DirectIsExactAtEverySizeAndPlacement) {
+  const int ranks = GetParam();
+  WorldOptions options = SmallChunks(ranks);
+  options.settings.push_back({"RONDO_ALGO", "direct"});
+  RunWorld(options, [&](Communicator& comm) {
+    for (size_t count : {0, 1, 257, 5000}) {
+      for (bool in_place : {false, true}) {
+        const Case c{.counts = Even(ranks, count), .in_place = in_place};
+        CheckAllGather(comm, c);
+        CheckReduceScatter(comm, c);
+      }
+    }
+    CheckReduceScatter(comm, {.type = DataType::kBfloat16,
+                              .reduction = Reduction::kAverage,
+                              .counts = Even(ranks, 777)});
+    EXPECT_EQ(comm.counters().message_bytes_sent, 0u);
+  });
+}
+
+TEST(CollectivesTest, DirectIsRefusedBetweenHostsWithTheReason) {
+  WorldOptions options = SmallChunks(2, {"a", "b"});
+  options.settings.push_back({"RONDO_ALGO", "direct"});
+  RunWorld(options, [](Communicator& comm) {
+    float input = 1, output[2];
+    const Status status = comm.AllGather(&input, output, 1, DataType::kFloat32);
+    EXPECT_EQ(status.code(), Code::kNotSupported);
+    EXPECT_NE(status.message().find("RONDO_ALGO=direct"), std::string::npos);
+    EXPECT_TRUE(comm.Barrier().ok());
+  });
+}
+
 TEST_P(WorldSizes, SeveralLanesCarryTheChunksInTurn) {
   WorldOptions options = SmallChunks(GetParam());
   options.lanes = 3;

@@ -24,6 +24,7 @@ EngineLimits LimitsOf(const Parameters& parameters) {
   limits.call.chunk_bytes = static_cast<size_t>(parameters.chunk_bytes);
   limits.call.window_chunks = static_cast<int>(parameters.window_chunks);
   limits.timeout_ms = parameters.timeout_ms;
+  limits.algorithm = parameters.algorithm;
   return limits;
 }
 
@@ -56,14 +57,16 @@ Communicator::Impl::~Impl() {
   if (!engine.error().ok() || engine.transport() == nullptr) return;
   Status closed =
       engine.transport()->Disconnect(Deadline::AfterMs(kDisconnectMs));
-  if (!closed.ok()) RONDO_LOG_WARN("rank {}: {}", rank, closed.message());
+  // A rank that goes on computing is no fault; the others need not wait for it.
+  if (!closed.ok()) {
+    RONDO_LOG_INFO(NET, "rank {}: {}", rank, closed.message());
+  }
 }
 
 // RONDO_TRACE_FILE. Also after a failure: then it is wanted most.
 void Communicator::Impl::WriteTrace() {
   if (engine.trace() == nullptr) return;
-  Result<std::string> path =
-      TracePath(parameters.trace_file, rank, world_size);
+  Result<std::string> path = TracePath(parameters.trace_file, rank, world_size);
   const Status written =
       path.ok() ? engine.trace()->Write(*path) : path.status();
   if (!written.ok()) RONDO_LOG_WARN("rank {}: {}", rank, written.message());

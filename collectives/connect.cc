@@ -1,9 +1,13 @@
 #include "collectives/connect.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "collectives/engine/peer_memory.h"
 #include "collectives/engine/tag.h"
 #include "transports/base/clock.h"
 #include "transports/base/log.h"
@@ -48,6 +52,24 @@ Result<std::unique_ptr<Transport>> WithFaults(
   return WrapWithFaults(std::move(transport), plan, std::move(options));
 }
 
+// Whether every rank can touch every other's memory: asked once, on one byte,
+// because containers and security modules refuse it in ways that only trying
+// shows.
+Result<bool> AllReachAll(Bootstrap* bootstrap,
+                         const HostSegment::Placement& placement,
+                         Deadline deadline) {
+  const HostSegment& segment = *placement.segment;
+  bool mine = segment.local_size() == bootstrap->world_size();
+  for (int peer = 0; peer < segment.local_size() && mine; ++peer) {
+    const pid_t process_id = segment.ProcessId(peer);
+    mine = process_id == getpid() ||
+           PeerMemory::CanRead(process_id, segment.ProbeAddress(peer));
+  }
+  RONDO_ASSIGN_OR_RETURN(auto all,
+                         bootstrap->AllGather(mine ? "yes" : "no", deadline));
+  return std::count(all.begin(), all.end(), "yes") == bootstrap->world_size();
+}
+
 Result<std::unique_ptr<TraceRecorder>> MakeTrace(const Parameters& parameters,
                                                  int rank, int world_size) {
   if (parameters.trace_file.empty()) return std::unique_ptr<TraceRecorder>();
@@ -79,6 +101,8 @@ Result<EngineParts> ConnectRanks(std::shared_ptr<Bootstrap> bootstrap,
       HostSegment::Create(bootstrap.get(), std::move(wished), deadline));
   if (!placement.warning.empty()) RONDO_LOG_WARN("{}", placement.warning);
 
+  RONDO_ASSIGN_OR_RETURN(const bool all_reach_all,
+                         AllReachAll(bootstrap.get(), placement, deadline));
   if (bootstrap->world_size() > 1) {
     if (transport == nullptr) {
       RONDO_ASSIGN_OR_RETURN(transport, MakeTransport(parameters));
@@ -94,6 +118,7 @@ Result<EngineParts> ConnectRanks(std::shared_ptr<Bootstrap> bootstrap,
   EngineParts parts;
   RONDO_ASSIGN_OR_RETURN(parts.trace,
                          MakeTrace(parameters, rank, bootstrap->world_size()));
+  parts.all_reach_all = all_reach_all;
   parts.bootstrap = std::move(bootstrap);
   parts.transport = std::move(transport);
   parts.segment = std::move(placement.segment);

@@ -25,7 +25,8 @@ TEST(LargeCountTest, BroadcastOfMoreThanTwoToTheThirtyOneElementsIsExact) {
                                                   kCount, DataType::kUint8, 0);
              ASSERT_TRUE(status.ok()) << status.ToString();
              size_t wrong = 0;
-             for (size_t i = 0; i < kCount; ++i) wrong += data[i] != expected(i);
+             for (size_t i = 0; i < kCount; ++i)
+               wrong += data[i] != expected(i);
              EXPECT_EQ(wrong, 0u);
            });
 }

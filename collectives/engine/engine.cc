@@ -20,8 +20,11 @@ Engine::Engine(EngineParts parts, EngineLimits limits)
       limits_(limits),
       executor_(MakeHostExecutor()),
       peers_(parts_.bootstrap->rank(), parts_.bootstrap->world_size()),
-      shapes_(parts_.bootstrap->rank(), parts_.host_of_rank,
-              parts_.transport ? parts_.transport->lane_count() : 1) {
+      shapes_({.rank = parts_.bootstrap->rank(),
+               .host_of_rank = parts_.host_of_rank,
+               .rails = parts_.transport ? parts_.transport->lane_count() : 1,
+               .algorithm = limits_.algorithm,
+               .all_reach_all = parts_.all_reach_all}) {
   context_.rank = parts_.bootstrap->rank();
   context_.ranks = parts_.bootstrap->world_size();
   context_.segment = parts_.segment.get();

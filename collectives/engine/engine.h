@@ -58,11 +58,14 @@ struct EngineParts {
   std::unique_ptr<HostSegment> segment;
   std::vector<int> host_of_rank;
   std::unique_ptr<TraceRecorder> trace;  // null: calls are not traced
+  // Whether every rank can touch every other's memory; the same on all.
+  bool all_reach_all = false;
 };
 
 struct EngineLimits {
   CallLimits call;
   int64_t timeout_ms = 0;  // of one call, from when it is next in line
+  std::string algorithm;   // RONDO_ALGO
 };
 
 class Engine {

@@ -98,6 +98,7 @@ struct alignas(64) HostSegment::Area {
   };
   Slot slots[kSlots];
   int32_t process_id = 0;
+  uint64_t address = 0;  // of this area, in its rank's process
 };
 
 HostSegment::HostSegment(void* memory, size_t bytes, int local_rank,
@@ -108,6 +109,7 @@ HostSegment::HostSegment(void* memory, size_t bytes, int local_rank,
       local_size_(local_size) {
   Area* mine = new (&AreaOf(local_rank)) Area();
   mine->process_id = static_cast<int32_t>(getpid());
+  mine->address = reinterpret_cast<uint64_t>(mine);
 }
 
 HostSegment::~HostSegment() { munmap(memory_, bytes_); }
@@ -218,6 +220,10 @@ const CallHeader* HostSegment::Posted(int local_peer, uint64_t sequence) const {
 
 int HostSegment::ProcessId(int local_peer) const {
   return AreaOf(local_peer).process_id;
+}
+
+uint64_t HostSegment::ProbeAddress(int local_peer) const {
+  return AreaOf(local_peer).address;
 }
 
 void HostSegment::Raise(int local_peer, int flag, uint64_t sequence) {

@@ -58,8 +58,9 @@ class HostSegment {
   void Post(const CallHeader& header);
   // The header of `local_peer` for that call; null while it has not arrived.
   const CallHeader* Posted(int local_peer, uint64_t sequence) const;
-  // The process that `local_peer` runs in.
+  // The process that `local_peer` runs in, and an address that is valid there.
   int ProcessId(int local_peer) const;
+  uint64_t ProbeAddress(int local_peer) const;
 
   // Raises `flag` at `local_peer` for call `sequence`.
   void Raise(int local_peer, int flag, uint64_t sequence);

@@ -64,8 +64,9 @@ Result<bool> ProgramRun::Advance(bool* moved) {
 }
 
 Result<ProgramRun::Outcome> ProgramRun::Run(const Step& step) {
-  // Row 0 of a trace shows whole calls; each chunk in flight has its own. A wait
-  // is asked for again and again: the gap that it leaves shows it well enough.
+  // Row 0 of a trace shows whole calls; each chunk in flight has its own. A
+  // wait is asked for again and again: the gap that it leaves shows it well
+  // enough.
   TraceSpan span(
       step.kind == StepKind::kWait ? nullptr : setting_.context->trace,
       StepKindName(step.kind), "step", 1 + slot_);

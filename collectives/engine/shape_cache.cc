@@ -65,40 +65,57 @@ Result<PreparedShape> Prepare(Shape shape, int rank) {
 
 }  // namespace
 
-ShapeCache::ShapeCache(int rank, const std::vector<int>& host_of_rank,
-                       int rails)
-    : rank_(rank), rails_(rails) {
-  order_.at.resize(host_of_rank.size());
+ShapeCache::ShapeCache(ShapeChoice choice) : choice_(std::move(choice)) {
+  const std::vector<int>& hosts = choice_.host_of_rank;
+  order_.at.resize(hosts.size());
   std::iota(order_.at.begin(), order_.at.end(), 0);
-  std::stable_sort(order_.at.begin(), order_.at.end(), [&](int a, int b) {
-    return host_of_rank[a] < host_of_rank[b];
-  });
+  std::stable_sort(order_.at.begin(), order_.at.end(),
+                   [&](int a, int b) { return hosts[a] < hosts[b]; });
 }
 
-Shape ShapeCache::Make(Collective collective, int root) const {
+Result<Shape> ShapeCache::MakeDirect(Collective collective) const {
+  if (!choice_.all_reach_all) {
+    return Status(
+        Code::kNotSupported,
+        "RONDO_ALGO=direct needs ranks that can all read each other's "
+        "memory: those of one host, with the right to use "
+        "process_vm_readv; accepted here: auto, ring");
+  }
+  switch (collective) {
+    case Collective::kAllGather:
+      return DirectAllGather(order_.ranks());
+    case Collective::kReduceScatter:
+      return DirectReduceScatter(order_.ranks());
+    default:
+      return DirectShardedStep(order_.ranks());
+  }
+}
+
+Result<Shape> ShapeCache::Make(Collective collective, int root) const {
+  // These have one algorithm each.
+  if (collective == Collective::kBroadcast) return ChainBroadcast(order_, root);
+  if (collective == Collective::kBarrier) {
+    return DisseminationBarrier(order_.ranks());
+  }
+  if (choice_.algorithm == "direct") return MakeDirect(collective);
   switch (collective) {
     case Collective::kAllGather:
       return RingAllGather(order_);
     case Collective::kReduceScatter:
       return RingReduceScatter(order_);
-    case Collective::kShardedStep:
+    default:
       return RingShardedStep(order_);
-    case Collective::kBroadcast:
-      return ChainBroadcast(order_, root);
-    case Collective::kBarrier:
-      break;
   }
-  return DisseminationBarrier(order_.ranks());
 }
 
 Result<std::shared_ptr<const PreparedShape>> ShapeCache::Get(
     Collective collective, int root) {
   auto& entry = shapes_[{collective, root}];
   if (entry == nullptr) {
-    Shape shape = Make(collective, root);
-    shape.rails = rails_;
+    RONDO_ASSIGN_OR_RETURN(Shape shape, Make(collective, root));
+    shape.rails = choice_.rails;
     RONDO_ASSIGN_OR_RETURN(PreparedShape prepared,
-                           Prepare(std::move(shape), rank_));
+                           Prepare(std::move(shape), choice_.rank));
     entry = std::make_shared<const PreparedShape>(std::move(prepared));
   }
   return entry;

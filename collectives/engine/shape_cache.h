@@ -10,6 +10,7 @@
 
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,18 +21,28 @@
 
 namespace rondo {
 
+// What the shapes of a communicator depend on; equal on all ranks but for
+// `rank`.
+struct ShapeChoice {
+  int rank = 0;
+  std::vector<int> host_of_rank;
+  int rails = 1;
+  std::string algorithm;       // RONDO_ALGO: auto, ring, direct
+  bool all_reach_all = false;  // every rank can touch every other's memory
+};
+
 class ShapeCache {
  public:
-  ShapeCache(int rank, const std::vector<int>& host_of_rank, int rails);
+  explicit ShapeCache(ShapeChoice choice);
 
   Result<std::shared_ptr<const PreparedShape>> Get(Collective collective,
                                                    int root);
 
  private:
-  Shape Make(Collective collective, int root) const;
+  Result<Shape> Make(Collective collective, int root) const;
+  Result<Shape> MakeDirect(Collective collective) const;
 
-  int rank_;
-  int rails_;
+  const ShapeChoice choice_;
   RankOrder order_;  // the ranks of a host stand together
   std::map<std::pair<Collective, int>, std::shared_ptr<const PreparedShape>>
       shapes_;

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "collectives/kernels/copy.h"
+#include "collectives/kernels/highway_targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "collectives/kernels/convert.cc"

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "collectives/kernels/highway_targets.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "collectives/kernels/copy.cc"
 #include "hwy/foreach_target.h"

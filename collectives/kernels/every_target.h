@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <string>
 
+#include "collectives/kernels/highway_targets.h"
+// Highway reads the targets when it is first included.
 #include "hwy/targets.h"
 
 namespace rondo {

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "collectives/kernels/highway_targets.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "collectives/kernels/reduce.cc"
 #include "hwy/foreach_target.h"

@@ -106,8 +106,10 @@
             WholeNumber(1, 4096), kSystem,                                     \
             "Chunks that may be in flight to one peer on one lane.")           \
   PARAMETER(std::string, algorithm, "RONDO_ALGO", "auto",                      \
-            Choice({"auto", "ring"}), kSystem,                                 \
-            "Algorithm of collectives; auto lets the planner choose.")         \
+            Choice({"auto", "ring", "direct"}), kSystem,                       \
+            "Algorithm of all-gather, reduce-scatter and sharded step. "       \
+            "direct reads the memory of the other ranks and needs them on one "\
+            "host; auto is ring.")                                             \
   /* For tests and for finding faults. */                                      \
   PARAMETER(std::string, fault, "RONDO_FAULT", "", Text(), kDebug,             \
             "Faults to inject into the transport, such as corrupt:SEED. "      \
