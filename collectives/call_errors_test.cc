@@ -14,6 +14,7 @@ namespace rondo {
 namespace {
 
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
 
 WorldOptions Hosts(int ranks, bool one_host) {
@@ -145,6 +146,29 @@ TEST(DeadlineTest, WaitWithATimeoutLeavesTheCallRunning) {
       timed_out = true;
     }
     EXPECT_TRUE(request->Wait().ok());
+  });
+}
+
+TEST(DepartureTest, OfARankThatACallNeedsIsAnErrorWellBeforeTheDeadline) {
+  for (bool one_host : {true, false}) {
+    RunWorld(Hosts(3, one_host), [](Communicator& comm) {
+      EXPECT_TRUE(comm.Barrier().ok());
+      if (comm.rank() == 1) return;  // destroys its communicator in peace
+      const Status status = comm.Barrier();
+      EXPECT_EQ(status.code(), Code::kRemoteDead) << status.ToString();
+      // Whichever notices first: the engine or the transport.
+      EXPECT_THAT(status.message(),
+                  AnyOf(HasSubstr("rank(s) 1 left the communicator"),
+                        HasSubstr("rank 1 has left")));
+    });
+  }
+}
+
+TEST(ExchangeTest, GivesEveryRankEveryText) {
+  RunWorld(Hosts(3, true), [](Communicator& comm) {
+    auto texts = comm.Exchange(std::string(comm.rank(), 'x'));
+    ASSERT_TRUE(texts.ok()) << texts.status().ToString();
+    EXPECT_EQ(*texts, (std::vector<std::string>{"", "x", "xx"}));
   });
 }
 

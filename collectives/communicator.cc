@@ -215,6 +215,11 @@ Status Communicator::Barrier() {
   return Run({.collective = Collective::kBarrier});
 }
 
+Result<std::vector<std::string>> Communicator::Exchange(std::string_view mine) {
+  return impl_->engine.bootstrap()->AllGather(
+      mine, Deadline::AfterMs(parameters().bootstrap_timeout_ms));
+}
+
 void Communicator::Abort(const std::string& reason) {
   impl_->engine.Fail(Status(
       Code::kAborted, fmt::format("rank {} aborted: {}", rank(), reason)));

@@ -41,6 +41,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collectives/engine/update.h"
@@ -167,6 +168,12 @@ class Communicator {
                    int root);
   // Returns once every rank has called it.
   Status Barrier();
+
+  // Every rank's `mine`, by rank, over the control channel: for small facts
+  // such as settings and results, at most Bootstrap::kMaxBlobBytes each.
+  // Collective, bounded by RONDO_BOOTSTRAP_TIMEOUT_MS; independent of calls in
+  // flight.
+  Result<std::vector<std::string>> Exchange(std::string_view mine);
 
   // A communicator of the ranks that passed the same `color` >= 0, ordered by
   // (key, rank); null for a negative color. Collective over this communicator.

@@ -28,6 +28,8 @@ class Alone : public Bootstrap {
     failed_.store(true, std::memory_order_release);
   }
 
+  bool HasLeft(int) const override { return false; }
+
   Status failure() const override {
     std::lock_guard<std::mutex> lock(mutex_);
     return failure_;

@@ -12,7 +12,6 @@
 #include "collectives/communicator_impl.h"
 #include "collectives/meet.h"
 #include "fmt/format.h"
-#include "transports/base/clock.h"
 
 namespace rondo {
 namespace {
@@ -47,14 +46,10 @@ Result<std::vector<int>> MembersOf(const std::vector<std::string>& blobs,
 
 Result<std::unique_ptr<Communicator>> Communicator::Split(int color, int key) {
   RONDO_RETURN_IF_ERROR(AsyncError());
-  Bootstrap* bootstrap = impl_->engine.bootstrap();
-  const Deadline deadline =
-      Deadline::AfterMs(parameters().bootstrap_timeout_ms);
   const Wish wish{color, key};
   RONDO_ASSIGN_OR_RETURN(
       auto wishes,
-      bootstrap->AllGather({reinterpret_cast<const char*>(&wish), sizeof(wish)},
-                           deadline));
+      Exchange({reinterpret_cast<const char*>(&wish), sizeof(wish)}));
   RONDO_ASSIGN_OR_RETURN(std::vector<int> members, MembersOf(wishes, color));
 
   CommunicatorOptions options;
@@ -66,9 +61,7 @@ Result<std::unique_ptr<Communicator>> Communicator::Split(int color, int key) {
   }
   // Every rank takes part, also those that get no communicator.
   RONDO_ASSIGN_OR_RETURN(
-      auto ids,
-      bootstrap->AllGather(options.unique_id ? options.unique_id->bytes() : "",
-                           deadline));
+      auto ids, Exchange(options.unique_id ? options.unique_id->bytes() : ""));
   if (color < 0) return std::unique_ptr<Communicator>();
   if (members.size() > 1) {
     RONDO_ASSIGN_OR_RETURN(options.unique_id, UniqueId::Parse(ids[members[0]]));

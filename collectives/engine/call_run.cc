@@ -144,6 +144,11 @@ Result<bool> CallRun::Advance(bool* moved) {
   return true;
 }
 
+std::vector<int> CallRun::Missing() const {
+  if (phase_ != Phase::kMatching) return {};
+  return exchange_.Missing();
+}
+
 std::string CallRun::WaitingFor() const {
   switch (phase_) {
     case Phase::kMatching:

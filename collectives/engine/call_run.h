@@ -50,6 +50,8 @@ class CallRun {
   void Start(std::vector<char>* scratch);
   // True when the call is complete. Sets `*moved` when something happened.
   Result<bool> Advance(bool* moved);
+  // Ranks whose header this rank still waits for; none once all agreed.
+  std::vector<int> Missing() const;
   // Who is missing, or at which step this rank waits.
   std::string WaitingFor() const;
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 
 namespace rondo {
 namespace {
@@ -12,6 +13,8 @@ namespace {
 // A dying peer often shows first as a transport error that names no cause; the
 // control channel knows within milliseconds.
 constexpr int64_t kSuspicionMs = 500;
+// A goodbye may overtake the last header, which takes another way.
+constexpr int64_t kDepartureMs = 1000;
 
 }  // namespace
 
@@ -75,6 +78,7 @@ void Engine::BeginNext() {
                                    std::move(next.arguments), ++sequence_,
                                    limits_.call);
   deadline_ = Deadline::AfterMs(limits_.timeout_ms);
+  departure_until_.reset();
   began_ns_ = NowNs();
   ++counters_.calls;
   run_->Start(&scratch_);
@@ -124,6 +128,8 @@ bool Engine::ProgressLocked() {
     return true;
   } else if (!moved && deadline_->expired()) {
     HandleError(DeadlineError());
+  } else if (!moved && parts_.bootstrap->someone_left()) {
+    CheckDepartures();
   }
   return moved;
 }
@@ -134,9 +140,24 @@ Status Engine::DeadlineError() const {
                             limits_.timeout_ms, run_->WaitingFor()));
 }
 
+void Engine::CheckDepartures() {
+  std::vector<int> gone;
+  for (int rank : run_->Missing()) {
+    if (parts_.bootstrap->HasLeft(rank)) gone.push_back(rank);
+  }
+  if (gone.empty()) return;
+  if (!departure_until_.has_value()) {
+    departure_until_ = Deadline::AfterMs(kDepartureMs);
+  } else if (departure_until_->expired()) {
+    HandleError(
+        Status(Code::kRemoteDead,
+               fmt::format("rank(s) {} left the communicator without this call",
+                           fmt::join(gone, ", "))));
+  }
+}
+
 void Engine::HandleError(Status error) {
-  error = error.WithContext(
-      fmt::format("rank {}: {}", context_.rank, HeaderToText(run_->header())));
+  error = error.WithContext(HeaderToText(run_->header()));
   const bool vague =
       error.code() == Code::kTransport || error.code() == Code::kSystem;
   if (!vague) {

@@ -108,6 +108,8 @@ class Engine {
   void HandleError(Status error);
   void Poison(const Status& error, bool report);
   Status DeadlineError() const;
+  // Ends a call that waits for a rank which has left the communicator.
+  void CheckDepartures();
 
   EngineParts parts_;
   const EngineLimits limits_;
@@ -125,6 +127,8 @@ class Engine {
   // A transport error waits a moment for the bootstrap to name its cause.
   Status suspect_;
   std::optional<Deadline> suspect_until_;
+  // A header of a rank that has left may still be on its way until then.
+  std::optional<Deadline> departure_until_;
   std::vector<char> scratch_;
   uint64_t sequence_ = 0;
   std::atomic<bool> poisoned_{false};

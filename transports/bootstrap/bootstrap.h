@@ -56,10 +56,18 @@ class Bootstrap {
   // Why; ok while failed() is false.
   virtual Status failure() const = 0;
 
+  // A rank that left in peace is no failure, but nothing comes from it any
+  // more. someone_left() is one atomic load.
+  bool someone_left() const {
+    return someone_left_.load(std::memory_order_acquire);
+  }
+  virtual bool HasLeft(int rank) const = 0;
+
   static constexpr size_t kMaxBlobBytes = size_t{1} << 20;
 
  protected:
   std::atomic<bool> failed_{false};
+  std::atomic<bool> someone_left_{false};
 };
 
 }  // namespace rondo

@@ -32,6 +32,11 @@ Status Membership::Join(int rank) {
                         "back");
   }
   entry.state = State::kPresent;
+  for (int other = 0; other < world_size(); ++other) {
+    if (ranks_[other].state == State::kLeft) {
+      Send(rank, MessageType::kLeft, EncodeRank(other));
+    }
+  }
   if (!failure_.ok()) {
     Send(rank, MessageType::kFailure, ErrorMessage{failure_}.Encode());
   }
@@ -82,6 +87,7 @@ void Membership::Report(int rank, const Status& error) {
 void Membership::Leave(int rank) {
   if (ranks_[rank].state != State::kPresent) return;
   ranks_[rank].state = State::kLeft;
+  SendToPresent(MessageType::kLeft, EncodeRank(rank), rank);
   FailCallIfSomeoneLeft();
 }
 

@@ -109,8 +109,24 @@ TEST(MembershipTest, ARankThatGaveItsPartMayLeaveBeforeTheCallEnds) {
   membership.Leave(1);
   membership.Contribute(0, Part(0, "a"));
   const auto messages = membership.TakeOutgoing();
-  ASSERT_EQ(messages.size(), 1u);
-  EXPECT_EQ(messages[0].type, MessageType::kGathered);
+  ASSERT_EQ(messages.size(), 2u);
+  EXPECT_EQ(messages[0].type, MessageType::kLeft);
+  EXPECT_EQ(messages[1].type, MessageType::kGathered);
+}
+
+TEST(MembershipTest, EveryoneElseLearnsWhoLeftAlsoThoseWhoJoinLater) {
+  Membership membership(3);
+  ASSERT_TRUE(membership.Join(0).ok());
+  ASSERT_TRUE(membership.Join(1).ok());
+  membership.Leave(1);
+  ASSERT_TRUE(membership.Join(2).ok());
+  const auto messages = membership.TakeOutgoing();
+  ASSERT_EQ(messages.size(), 2u);
+  for (size_t i = 0; i < messages.size(); ++i) {
+    EXPECT_EQ(messages[i].rank, i == 0 ? 0 : 2);
+    EXPECT_EQ(messages[i].type, MessageType::kLeft);
+    EXPECT_EQ(*DecodeRank(*messages[i].payload), 1);
+  }
 }
 
 TEST(MembershipTest, WrongCallNumberIsADeath) {

@@ -48,8 +48,9 @@ enum class MessageType : uint16_t {
   kFailure = 16,     // coordinator -> rank: the whole group has failed
   kOwner = 17,       // coordinator -> rank: whose process it lives in
   kClosing = 18,     // coordinator -> rank: it ends in an orderly way
+  kLeft = 19,        // coordinator -> rank: another rank left in peace
 };
-constexpr uint16_t kMaxMessageType = 18;
+constexpr uint16_t kMaxMessageType = 19;
 
 constexpr size_t kFrameHeaderBytes = 16;
 constexpr size_t kFrameTagBytes = 16;

@@ -14,7 +14,7 @@ constexpr int kAskAbsentMs = 500;
 }  // namespace
 
 RankEndpoint::RankEndpoint(int rank, int world_size)
-    : rank_(rank), world_size_(world_size) {}
+    : rank_(rank), world_size_(world_size), left_(world_size, false) {}
 
 Result<std::vector<std::string>> RankEndpoint::AllGather(std::string_view mine,
                                                          Deadline deadline) {
@@ -40,6 +40,11 @@ void RankEndpoint::Report(const Status& error) {
 Status RankEndpoint::failure() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return failure_;
+}
+
+bool RankEndpoint::HasLeft(int rank) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return left_[rank];
 }
 
 void RankEndpoint::Fail(const Status& why) {
@@ -155,6 +160,8 @@ Status RankEndpoint::OnMessage(MessageType type, std::string_view payload) {
     case MessageType::kCallFailed:
     case MessageType::kAbsent:
       return OnCallMessage(type, payload);
+    case MessageType::kLeft:
+      return OnLeft(payload);
     case MessageType::kFailure: {
       RONDO_ASSIGN_OR_RETURN(auto message, ErrorMessage::Decode(payload));
       Fail(message.error);
@@ -185,6 +192,19 @@ Status RankEndpoint::OnGathered(std::string_view payload) {
     for (std::string_view blob : message.blobs) parts_.emplace_back(blob);
   }
   changed_.notify_all();
+  return Status::Ok();
+}
+
+Status RankEndpoint::OnLeft(std::string_view payload) {
+  RONDO_ASSIGN_OR_RETURN(const int rank, DecodeRank(payload));
+  if (rank < 0 || rank >= world_size_) {
+    return Status(Code::kTransport, "the coordinator says that rank " +
+                                        std::to_string(rank) + " left, of " +
+                                        std::to_string(world_size_));
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  left_[rank] = true;
+  someone_left_.store(true, std::memory_order_release);
   return Status::Ok();
 }
 

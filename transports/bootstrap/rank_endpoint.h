@@ -34,6 +34,7 @@ class RankEndpoint : public Bootstrap {
   Status Barrier(Deadline deadline) override;
   void Report(const Status& error) override;
   Status failure() const override;
+  bool HasLeft(int rank) const override;
 
  protected:
   RankEndpoint(int rank, int world_size);
@@ -59,6 +60,7 @@ class RankEndpoint : public Bootstrap {
   bool WaitForCall(std::unique_lock<std::mutex>* lock, Deadline deadline);
   Status TimedOut(CallKind kind);
   Status OnGathered(std::string_view payload);
+  Status OnLeft(std::string_view payload);
   Status OnCallMessage(MessageType type, std::string_view payload);
 
   const int rank_;
@@ -72,7 +74,8 @@ class RankEndpoint : public Bootstrap {
   bool in_call_ = false;
   std::vector<std::string> parts_;  // of the open call, from rank 0 up
   Status call_error_;
-  std::string absent_;  // the coordinator's answer
+  std::string absent_;      // the coordinator's answer
+  std::vector<bool> left_;  // by rank
 };
 
 }  // namespace rondo
