@@ -61,9 +61,9 @@ TEST(TrainTest, TheLossFalls) {
   EXPECT_LT(Mean(result.losses, 30, 40), 0.6 * Mean(result.losses, 0, 5));
 }
 
-// Gradients are added in another order by other numbers of ranks, which Adam
-// may enlarge; 3 does not divide the batch. A rank that saw another slice, or
-// another weight, is off by 0.01 and more.
+// Gradients are added in another order by other numbers of ranks: in 200 steps
+// of the default model the losses then differ by up to 4e-7. 3 does not divide
+// the batch. A rank that saw another slice, or another weight, is off by 0.01.
 TEST(TrainTest, AnyNumberOfRanksReachesTheSameLosses) {
   const TrainResult one = TrainOn(1, SmallOptions());
   for (int ranks : {2, 3, 4}) {
@@ -72,7 +72,7 @@ TEST(TrainTest, AnyNumberOfRanksReachesTheSameLosses) {
     ASSERT_EQ(more.losses.size(), one.losses.size());
     EXPECT_NEAR(more.losses[0], one.losses[0], 1e-6);
     for (size_t i = 0; i < one.losses.size(); ++i) {
-      EXPECT_NEAR(more.losses[i], one.losses[i], 1e-3) << "step " << i + 1;
+      EXPECT_NEAR(more.losses[i], one.losses[i], 1e-5) << "step " << i + 1;
     }
   }
   TrainOptions other = SmallOptions();
@@ -127,8 +127,9 @@ TEST(TrainTest, RankZeroWritesCurveAndJson) {
 std::vector<std::string> Refusals(
     const std::function<void(TrainOptions*)>& change) {
   std::vector<std::string> messages(2);
+  const TrainOptions small = SmallOptions();
   RunWorld({.ranks = 2}, [&](Communicator& comm) {
-    TrainOptions options = SmallOptions();
+    TrainOptions options = small;
     if (comm.rank() == 1) change(&options);
     messages[comm.rank()] = Train(&comm, options).status().message();
   });
