@@ -1,0 +1,46 @@
+// What `rondo perf all_gather|reduce_scatter|broadcast` can be told: the flags
+// of nccl-tests that have a meaning here, with the same letters.
+//
+// Thread-safety: values; parsing on one thread. Failure: bad values are refused
+// while parsing, contradictions by FinishCollectiveOptions().
+//
+// Example:
+//   CollectiveOptions options;
+//   AddCollectiveOptions(app, Collective::kAllGather, &options);
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "collectives/kernels/data_type.h"
+#include "collectives/plan/plan.h"
+#include "perf/bench/sweep.h"
+#include "transports/base/status.h"
+
+namespace rondo::perf {
+
+struct CollectiveOptions {
+  Collective collective = Collective::kAllGather;
+  int local_ranks = 0;  // --ranks; 0: this process is one rank
+  SweepOptions sweep;
+  int iterations = 20;
+  int warmup_iterations = 1;
+  bool check = true;
+  std::vector<DataType> types = {DataType::kFloat32};
+  std::vector<Reduction> reductions = {Reduction::kSum};
+  int root = 0;
+  bool percentiles = false;
+  std::string json_path;
+  std::string csv_path;
+};
+
+// The options of one collective; `options` must outlive the app.
+void AddCollectiveOptions(CLI::App* app, Collective collective,
+                          CollectiveOptions* options);
+
+// What only shows once all options are known.
+Status FinishCollectiveOptions(CollectiveOptions* options);
+
+}  // namespace rondo::perf
