@@ -1,8 +1,8 @@
 // The ways that bytes can take between the ranks of a test job on one machine,
 // as environment variables: the tests run over all of them.
 //
-// Ranks of one host read each other's memory and use UCX for the rest; ranks
-// that are told they are on different hosts send everything through UCX.
+// The ranks are one host, which compares calls through shared memory, or are
+// told that each is a host of its own, which compares them through messages.
 //
 // Thread-safety: constants.
 #pragma once
@@ -25,11 +25,12 @@ inline void PrintTo(const PathUnderTest& path, std::ostream* out) {
 
 inline std::vector<PathUnderTest> AllPaths() {
   return {
+      {"Direct", {{"RONDO_ALGO", "direct"}}},
       {"Tcp", {{"RONDO_UCX_TLS", "tcp,self"}}},
       {"SharedMemory", {{"RONDO_UCX_TLS", "posix,self"}}},
       {"TcpBetweenHosts",
        {{"RONDO_UCX_TLS", "tcp,self"}, {"RONDO_HOSTID", "host%r"}}},
-      {"SharedMemoryMessages",
+      {"SharedMemoryBetweenHosts",
        {{"RONDO_UCX_TLS", "posix,self"}, {"RONDO_HOSTID", "host%r"}}},
   };
 }
