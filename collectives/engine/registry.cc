@@ -1,6 +1,6 @@
 #include "collectives/engine/registry.h"
 
-#include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <shared_mutex>
 #include <vector>
@@ -12,7 +12,20 @@ namespace {
 struct Registry {
   std::shared_mutex mutex;
   std::vector<Engine*> engines;
+  // Threads that want to change the list. Readers, who may spin, stand back for
+  // them: the mutex alone lets readers that overlap starve a writer.
+  std::atomic<int> writers{0};
 };
+
+template <typename Change>
+void ChangeRegistry(Registry& registry, const Change& change) {
+  ++registry.writers;
+  {
+    std::unique_lock<std::shared_mutex> lock(registry.mutex);
+    change(&registry.engines);
+  }
+  --registry.writers;
+}
 
 Registry& TheRegistry() {
   static Registry* registry = new Registry();
@@ -22,19 +35,20 @@ Registry& TheRegistry() {
 }  // namespace
 
 void AddEngine(Engine* engine) {
-  Registry& registry = TheRegistry();
-  std::unique_lock<std::shared_mutex> lock(registry.mutex);
-  registry.engines.push_back(engine);
+  ChangeRegistry(TheRegistry(), [engine](std::vector<Engine*>* engines) {
+    engines->push_back(engine);
+  });
 }
 
 void RemoveEngine(Engine* engine) {
-  Registry& registry = TheRegistry();
-  std::unique_lock<std::shared_mutex> lock(registry.mutex);
-  std::erase(registry.engines, engine);
+  ChangeRegistry(TheRegistry(), [engine](std::vector<Engine*>* engines) {
+    std::erase(*engines, engine);
+  });
 }
 
 bool ProgressAllEngines() {
   Registry& registry = TheRegistry();
+  if (registry.writers.load(std::memory_order_relaxed) > 0) return false;
   std::shared_lock<std::shared_mutex> lock(registry.mutex);
   bool moved = false;
   for (Engine* engine : registry.engines) moved |= engine->Progress();

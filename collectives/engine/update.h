@@ -20,7 +20,8 @@
 // first be tried, called ahead of it, so that state can be fetched from where
 // it lives.
 //
-// Thread-safety: called by one thread at a time, the one inside the engine.
+// Thread-safety: called by one thread at a time, the one inside the engine. It
+// must not call a communicator.
 // Ownership: the caller's; must outlive the call. Failure: an error ends the
 // call on every rank with that error.
 //
