@@ -39,7 +39,8 @@ BANS = (
          r"^transports/base/(?:size_text|parameter)"),
     _ban(r"(?<!\w)(?:std::)?(?:secure_)?(?:get|set|put|unset)env\s*\(",
          "read parameters from an EnvironmentReader",
-         r"^transports/base/|^transports/bootstrap/launch"),
+         # UCX's own variables are read where UCX is set up, as UCX reads them.
+         r"^transports/base/|^transports/bootstrap/launch|^transports/ucx/"),
     _ban(r"#\s*include\s*<+uc[pts]/",
          "UCX is seen by transports/ucx only; go through Transport",
          r"^transports/ucx/"),
