@@ -56,13 +56,24 @@ void Agreement::Refuse(const Status& why) {
 
 Status Agreement::Check(Communicator* communicator) const {
   const std::vector<uint64_t> mine = Encoded();
-  std::vector<uint64_t> gathered(mine.size() * communicator->world_size());
-  const Status exchanged = communicator->AllGather(
-      mine.data(), gathered.data(), mine.size(), DataType::kUint64);
+  const size_t bytes = mine.size() * sizeof(uint64_t);
+  const Result<std::vector<std::string>> blobs = communicator->Exchange(
+      {reinterpret_cast<const char*>(mine.data()), bytes});
   // Why this rank cannot take part says more than that the others are gone.
   if (!refusal_.ok()) return refusal_;
-  if (!exchanged.ok()) {
-    return exchanged.WithContext("comparing " + subject_ + " across ranks");
+  if (!blobs.ok()) {
+    return blobs.status().WithContext("comparing " + subject_ +
+                                      " across ranks");
+  }
+  std::vector<uint64_t> gathered(mine.size() * blobs->size());
+  for (size_t rank = 0; rank < blobs->size(); ++rank) {
+    if ((*blobs)[rank].size() != bytes) {
+      return Status(
+          Code::kMismatch,
+          fmt::format("{}: rank {} compares something else", subject_, rank));
+    }
+    std::memcpy(gathered.data() + rank * mine.size(), (*blobs)[rank].data(),
+                bytes);
   }
   return Compare(gathered);
 }

@@ -1,9 +1,6 @@
 // Gathering the benchmark's own facts (times, counts of wrong elements, host
-// names) through the communicator that is being measured.
-//
-// Records travel several times over and the majority of each bit wins: the
-// benchmark must count wrong elements truthfully also on a transport that
-// corrupts what it carries.
+// names) over the control channel: a benchmark must count wrong elements
+// truthfully also on a transport that corrupts what it carries.
 //
 // Thread-safety: as the communicator. Failure: the communicator's errors.
 // Collective: every rank calls the same function in the same order.
