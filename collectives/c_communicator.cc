@@ -9,11 +9,13 @@
 
 #include "collectives/c_handle.h"
 #include "fmt/format.h"
+#include "transports/base/version.h"
 
 namespace rondo {
 namespace {
 
 static_assert(RONDO_UNIQUE_ID_BYTES == UniqueId::kBytes);
+static_assert(RONDO_VERSION_CODE == kVersionCode);
 static_assert(static_cast<int>(Code::kInternal) == rondoInternalError);
 
 thread_local std::string last_error;

@@ -83,10 +83,6 @@
             WholeNumber(1, 86'400'000), kSystem,                               \
             "Milliseconds between two signs of life to the other ranks.")      \
   /* How bytes move. */                                                        \
-  PARAMETER(std::string, transport, "RONDO_TRANSPORT", "ucx",                  \
-            Choice({"ucx", "inprocess"}), kSystem,                             \
-            "How bytes move: ucx between processes, inprocess between the "    \
-            "threads of one.")                                                 \
   PARAMETER(std::vector<std::string>, net_devices, "RONDO_NET_DEVICES", {},    \
             List(), kSystem,                                                   \
             "Network devices as UCX names them (mlx5_0:1, eth0), one lane "    \

@@ -24,14 +24,15 @@
 #include <string_view>
 
 #include "transports/base/status.h"
+#include "transports/base/version.h"
 #include "transports/bootstrap/crypto.h"
 #include "transports/bootstrap/unique_id.h"
 
 namespace rondo {
 
 constexpr uint32_t kProtocolVersion = 1;
-// Major * 10000 + minor * 100 + patch; all ranks must run the same one.
-constexpr uint32_t kLibraryVersion = 100;
+// All ranks must run the same one.
+constexpr uint32_t kLibraryVersion = kVersionCode;
 // "0.1.0".
 std::string FormatVersion(uint32_t version);
 
