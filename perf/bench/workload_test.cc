@@ -7,6 +7,14 @@
 #include "collectives/kernels/reduce.h"
 #include "gtest/gtest.h"
 
+// Sanitizers would end the process where memory cannot be had.
+extern "C" const char* __asan_default_options() {
+  return "allocator_may_return_null=1";
+}
+extern "C" const char* __tsan_default_options() {
+  return "allocator_may_return_null=1";
+}
+
 namespace rondo::perf {
 namespace {
 

@@ -161,10 +161,12 @@ TEST_P(StepTest, EqualsTheReference) {
 INSTANTIATE_TEST_SUITE_P(Ranks, StepTest, testing::Values(1, 2, 3));
 
 TEST(StepFaultTest, CorruptedParametersAreCounted) {
-  const Finished run =
-      RunRondo({"perf", "step", "--params", "1Mi", "--ranks", "3", "-n", "1"},
-               {{"RONDO_FAULT", "corrupt:1"}});
+  const std::string path = NewPath("step.json");
+  const Finished run = RunRondo({"perf", "step", "--params", "1Mi", "--ranks",
+                                 "3", "-n", "1", "-J", path},
+                                {{"RONDO_FAULT", "corrupt:1"}});
   EXPECT_EQ(run.exit_status, 1) << run.standard_output << run.standard_error;
+  EXPECT_GT(Json::parse(FileText(path))["result"]["nwrong"], 0);
 }
 
 TEST(TrainTest, LossFallsAndTheCurveIsDrawn) {

@@ -31,7 +31,7 @@ std::vector<std::string> PlannableCollectives();
 Result<Shape> MakeShape(const PlanChoice& choice);
 
 // A proof costs steps times ranks; beyond this it is left out.
-inline constexpr int kMaxProvedRanks = 256;
+inline constexpr int kMaxProvedRanks = 512;
 
 // ShapeToText with the programs of `shown` ranks only (ascending) and at most
 // `max_links` lines of links; says what was left out. `facts` may be null.
