@@ -183,8 +183,11 @@ rondoResult_t rondoWait(rondoRequest_t request, int64_t timeout_ms) {
     return request->request.Wait(timeout_ms);
   });
   if (request == nullptr) return result;
-  if (result == rondoTimeout && !request->request.Test())
-    return rondoInProgress;
+  if (result == rondoTimeout) {
+    if (!request->request.Test()) return rondoInProgress;
+    // It ended just now, or by its own deadline.
+    result = rondo::ToResult(request->request.Wait());
+  }
   delete request;
   return result;
 }

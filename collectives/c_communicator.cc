@@ -58,7 +58,6 @@ Status ApplyConfig(const rondoConfig_t& config, Parameters* parameters) {
     return parameters->Set(name, std::to_string(value), "rondoConfig_t");
   };
   RONDO_RETURN_IF_ERROR(set("RONDO_TIMEOUT_MS", full.timeout_ms));
-  RONDO_RETURN_IF_ERROR(set("RONDO_PEER_TIMEOUT_MS", full.peer_timeout_ms));
   RONDO_RETURN_IF_ERROR(set("RONDO_CHUNK_BYTES", full.chunk_bytes));
   return parameters->Validate();
 }

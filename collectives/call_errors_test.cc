@@ -103,6 +103,29 @@ TEST_P(Mismatch, InReductionIsNamed) {
       "reduction");
 }
 
+// No payload edge of a broadcast would show this one between hosts.
+TEST_P(Mismatch, InRootIsNamed) {
+  ExpectMismatch(
+      GetParam(), 0,
+      [](int rank) {
+        return CollectiveCall{.collective = Collective::kBroadcast,
+                              .count = 4,
+                              .root = rank == 0 ? 0 : 1};
+      },
+      "root");
+}
+
+TEST_P(Mismatch, OfABarrierWithABroadcastIsNamed) {
+  ExpectMismatch(
+      GetParam(), 1,
+      [](int rank) {
+        return CollectiveCall{.collective = rank == 1 ? Collective::kBarrier
+                                                      : Collective::kBroadcast,
+                              .count = 4};
+      },
+      "operation");
+}
+
 TEST(MismatchTest, OnOneHostTheMinorityIsBlamed) {
   ExpectMismatch(
       true, 1,
@@ -169,6 +192,31 @@ TEST(ExchangeTest, GivesEveryRankEveryText) {
     auto texts = comm.Exchange(std::string(comm.rank(), 'x'));
     ASSERT_TRUE(texts.ok()) << texts.status().ToString();
     EXPECT_EQ(*texts, (std::vector<std::string>{"", "x", "xx"}));
+  });
+}
+
+TEST(FaultTest, DelayedMessagesChangeNothingAndOutliveNoCall) {
+  WorldOptions options = Hosts(3, false);
+  options.settings.push_back({"RONDO_FAULT", "delay:1:3000"});
+  RunWorld(options, [](Communicator& comm) {
+    for (int call = 0; call < 20; ++call) {
+      EXPECT_TRUE(comm.Barrier().ok());
+      int32_t mine = comm.rank() + call;
+      std::vector<int32_t> all(3);
+      ASSERT_TRUE(comm.AllGather(&mine, all.data(), 1, DataType::kInt32).ok());
+      EXPECT_EQ(all, (std::vector<int32_t>{call, call + 1, call + 2}));
+    }
+  });
+}
+
+TEST(FaultTest, ADroppedMessageEndsAtTheDeadlineOnEveryRank) {
+  WorldOptions options = Hosts(2, true);
+  options.settings = {{"RONDO_TIMEOUT_MS", "500"}, {"RONDO_FAULT", "drop:1:1"}};
+  RunWorld(options, [](Communicator& comm) {
+    float mine = 1, all[2];
+    const Status status = comm.AllGather(&mine, all, 1, DataType::kFloat32);
+    EXPECT_EQ(status.code(), Code::kTimeout) << status.ToString();
+    EXPECT_THAT(status.message(), HasSubstr("recv from rank"));
   });
 }
 

@@ -24,7 +24,10 @@ Range RangeOf(const void* data, size_t bytes) {
   return {begin, begin + bytes};
 }
 
-bool Overlap(Range a, Range b) { return a.begin < b.end && b.begin < a.end; }
+bool Overlap(Range a, Range b) {
+  const bool empty = a.begin == a.end || b.begin == b.end;
+  return !empty && a.begin < b.end && b.begin < a.end;
+}
 
 class Checker {
  public:

@@ -92,16 +92,17 @@ Status Request::Wait(int64_t timeout_ms) {
   const Deadline deadline = Deadline::AfterMs(timeout_ms);
   Backoff backoff(ranks_on_host_);
   while (!call_->done()) {
-    if (ProgressAllEngines()) {
-      backoff.Reset();
-      continue;
-    }
+    const bool moved = ProgressAllEngines();
     if (bounded && deadline.expired()) {
       return Status(
           Code::kTimeout,
           fmt::format("the call is still running after {} ms", timeout_ms));
     }
-    backoff.Pause();
+    if (moved) {
+      backoff.Reset();
+    } else {
+      backoff.Pause();
+    }
   }
   return call_->status();
 }

@@ -95,19 +95,18 @@ typedef enum {
  */
 #define RONDO_CONFIG_UNDEF_INT (-1)
 typedef struct {
-  size_t size;             /* sizeof(rondoConfig_t); set by the initializer */
-  uint32_t magic;          /* set by the initializer */
-  uint32_t version;        /* RONDO_VERSION_CODE the program was built with */
-  int64_t timeout_ms;      /* deadline of one collective */
-  int64_t peer_timeout_ms; /* silence after which a rank counts as dead */
-  int64_t chunk_bytes;     /* size of a pipelined piece */
+  size_t size;         /* sizeof(rondoConfig_t); set by the initializer */
+  uint32_t magic;      /* set by the initializer */
+  uint32_t version;    /* RONDO_VERSION_CODE the program was built with */
+  int64_t timeout_ms;  /* deadline of one collective */
+  int64_t chunk_bytes; /* size of a pipelined piece */
 } rondoConfig_t;
 
 #define RONDO_CONFIG_MAGIC 0x524f4e44u
-#define RONDO_CONFIG_INITIALIZER                                               \
-  {                                                                            \
-    sizeof(rondoConfig_t), RONDO_CONFIG_MAGIC, RONDO_VERSION_CODE,             \
-        RONDO_CONFIG_UNDEF_INT, RONDO_CONFIG_UNDEF_INT, RONDO_CONFIG_UNDEF_INT \
+#define RONDO_CONFIG_INITIALIZER                                   \
+  {                                                                \
+    sizeof(rondoConfig_t), RONDO_CONFIG_MAGIC, RONDO_VERSION_CODE, \
+        RONDO_CONFIG_UNDEF_INT, RONDO_CONFIG_UNDEF_INT             \
   }
 
 /* The library's version, as RONDO_VERSION_CODE is built. */

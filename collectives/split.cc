@@ -53,18 +53,28 @@ Result<std::unique_ptr<Communicator>> Communicator::Split(int color, int key) {
   RONDO_ASSIGN_OR_RETURN(std::vector<int> members, MembersOf(wishes, color));
 
   CommunicatorOptions options;
-  const bool leads = color >= 0 && members[0] == rank();
-  if (leads && members.size() > 1) {
-    RONDO_ASSIGN_OR_RETURN(MeetingPlace meeting, NewMeetingPlace(parameters()));
-    options.unique_id = meeting.unique_id;
-    options.coordinator = std::move(meeting.coordinator);
+  // The leader of a color makes its meeting place. Every rank takes part in the
+  // exchange, also those that get nothing and a leader that failed.
+  std::string offer;
+  if (color >= 0 && members[0] == rank() && members.size() > 1) {
+    Result<MeetingPlace> place = NewMeetingPlace(parameters());
+    if (place.ok()) {
+      offer = place->unique_id.bytes();
+      options.coordinator = std::move(place->coordinator);
+    } else {
+      offer = place.status().message();
+    }
   }
-  // Every rank takes part, also those that get no communicator.
-  RONDO_ASSIGN_OR_RETURN(
-      auto ids, Exchange(options.unique_id ? options.unique_id->bytes() : ""));
+  RONDO_ASSIGN_OR_RETURN(auto offers, Exchange(offer));
   if (color < 0) return std::unique_ptr<Communicator>();
   if (members.size() > 1) {
-    RONDO_ASSIGN_OR_RETURN(options.unique_id, UniqueId::Parse(ids[members[0]]));
+    Result<UniqueId> unique_id = UniqueId::Parse(offers[members[0]]);
+    if (!unique_id.ok()) {
+      return Status(Code::kTransport,
+                    fmt::format("rank {} could not make a meeting place: {}",
+                                members[0], offers[members[0]]));
+    }
+    options.unique_id = *unique_id;
   }
   options.rank = static_cast<int>(
       std::find(members.begin(), members.end(), rank()) - members.begin());

@@ -1,6 +1,7 @@
 #include "collectives/engine/call_run.h"
 
 #include <algorithm>
+#include <new>
 
 #include "collectives/engine/tag.h"
 #include "fmt/format.h"
@@ -62,12 +63,18 @@ CallRun::CallRun(CallContext* context,
       setting_{context, &arguments_, &binding_, sequence,
                prepared_->shape.rails} {}
 
-void CallRun::Start(std::vector<char>* scratch) {
+Status CallRun::Start(std::vector<char>* scratch) {
   const int blocks = prepared_->program.scratch_blocks;
   const size_t bytes = binding_.ScratchBytes(blocks, window_chunks_);
-  if (scratch->size() < bytes) scratch->resize(bytes);
+  try {
+    if (scratch->size() < bytes) scratch->resize(bytes);
+  } catch (const std::bad_alloc&) {
+    return Status(Code::kResourceExhausted,
+                  fmt::format("no memory for {} bytes of scratch", bytes));
+  }
   binding_.SetScratch(scratch->data(), blocks);
   exchange_.Start();
+  return Status::Ok();
 }
 
 // Everyone agrees, so addresses in the headers may be used.
@@ -96,15 +103,30 @@ void CallRun::BeginNextChunk(int slot) {
 }
 
 Result<bool> CallRun::AdvanceChunks(bool* moved) {
-  bool all_finished = true;
+  // All begin before any advances, so that updates prepare ahead.
   for (int slot = 0; slot < window_chunks_; ++slot) {
-    ProgramRun& run = window_[slot];
-    if (run.finished()) BeginNextChunk(slot);
+    if (window_[slot].finished()) BeginNextChunk(slot);
+  }
+  bool all_finished = true;
+  for (ProgramRun& run : window_) {
     if (run.finished()) continue;
     RONDO_RETURN_IF_ERROR(run.Advance(moved).status());
     all_finished = false;
   }
   return all_finished;
+}
+
+Result<bool> CallRun::AdvanceTouchingPeers(bool* moved) {
+  HostSegment* segment = context_->segment;
+  segment->BeginTouch();
+  Result<bool> finished =
+      segment->AnyClosed()
+          ? Result<bool>(Status(Code::kTransport,
+                                "a rank of this host failed and closed its "
+                                "memory"))
+          : AdvanceChunks(moved);
+  segment->EndTouch();
+  return finished;
 }
 
 Result<bool> CallRun::Advance(bool* moved) {
@@ -124,7 +146,10 @@ Result<bool> CallRun::Advance(bool* moved) {
     phase_ = Phase::kChunks;
   }
   if (phase_ == Phase::kChunks) {
-    RONDO_ASSIGN_OR_RETURN(const bool finished, AdvanceChunks(moved));
+    RONDO_ASSIGN_OR_RETURN(const bool finished,
+                           prepared_->touches_peers
+                               ? AdvanceTouchingPeers(moved)
+                               : AdvanceChunks(moved));
     if (!finished) return false;
     once_ =
         std::make_unique<ProgramRun>(setting_, &prepared_->program.epilogue);

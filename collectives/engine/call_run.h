@@ -28,9 +28,13 @@ namespace rondo {
 struct PreparedShape {
   Shape shape;
   RankProgram program;
-  std::vector<int> send_to;       // ranks this program sends to or signals
-  std::vector<int> receive_from;  // ranks it receives from or waits for
-  bool touches_peers = false;     // names blocks of other ranks
+  // Ranks this program sends to or signals, and the next rank of the order.
+  std::vector<int> send_to;
+  // Ranks it receives from or waits for, and the previous rank of the order.
+  // The neighbours exchange headers in every call, whatever its plan, so that a
+  // difference between any two ranks lies between two that compare.
+  std::vector<int> receive_from;
+  bool touches_peers = false;  // names blocks of other ranks
 };
 
 struct CallLimits {
@@ -46,12 +50,14 @@ class CallRun {
   const CallArguments& arguments() const { return arguments_; }
   const CallHeader& header() const { return header_; }
 
-  // `scratch` is kept from call to call; grown when it is too small.
-  void Start(std::vector<char>* scratch);
+  // `scratch` is kept from call to call; grown when it is too small, which is
+  // all that can fail.
+  Status Start(std::vector<char>* scratch);
   // True when the call is complete. Sets `*moved` when something happened.
   Result<bool> Advance(bool* moved);
   // Ranks whose header this rank still waits for; none once all agreed.
   std::vector<int> Missing() const;
+  bool touches_peers() const { return prepared_->touches_peers; }
   // Who is missing, or at which step this rank waits.
   std::string WaitingFor() const;
 
@@ -67,6 +73,7 @@ class CallRun {
 
   void AfterMatch();
   Result<bool> AdvanceChunks(bool* moved);
+  Result<bool> AdvanceTouchingPeers(bool* moved);
   void BeginNextChunk(int slot);
 
   CallContext* context_;

@@ -13,6 +13,8 @@ namespace {
 // A dying peer often shows first as a transport error that names no cause; the
 // control channel knows within milliseconds.
 constexpr int64_t kSuspicionMs = 500;
+// A peer's turn at our memory takes milliseconds, unless it died in it.
+constexpr int64_t kUntouchedMs = 1000;
 // A goodbye may overtake the last header, which takes another way.
 constexpr int64_t kDepartureMs = 1000;
 
@@ -81,7 +83,8 @@ void Engine::BeginNext() {
   departure_until_.reset();
   began_ns_ = NowNs();
   ++counters_.calls;
-  run_->Start(&scratch_);
+  Status started = run_->Start(&scratch_);
+  if (!started.ok()) HandleError(std::move(started));
 }
 
 void Engine::FinishCall() {
@@ -126,7 +129,7 @@ bool Engine::ProgressLocked() {
   } else if (*finished) {
     FinishCall();
     return true;
-  } else if (!moved && deadline_->expired()) {
+  } else if (deadline_->expired()) {
     HandleError(DeadlineError());
   } else if (!moved && parts_.bootstrap->someone_left()) {
     CheckDepartures();
@@ -192,13 +195,22 @@ void Engine::Poison(const Status& error, bool report) {
   if (report) parts_.bootstrap->Report(first);
   // Ends every transfer, after which the run may be destroyed.
   if (parts_.transport != nullptr) parts_.transport->FailAll(first);
+  if (run_ != nullptr && run_->touches_peers()) {
+    // Peers may be reading or writing this rank's buffers, which go back now.
+    parts_.segment->Close();
+    parts_.segment->WaitUntouched(Deadline::AfterMs(kUntouchedMs));
+  }
   run_.reset();
   for (Waiting& waiting : queue_) waiting.pending->Finish(first);
   queue_.clear();
 }
 
 Status Engine::error() const {
-  if (!poisoned_.load(std::memory_order_acquire)) return Status::Ok();
+  if (!poisoned_.load(std::memory_order_acquire)) {
+    // Between calls nobody is inside to hear of a death.
+    return parts_.bootstrap->failed() ? parts_.bootstrap->failure()
+                                      : Status::Ok();
+  }
   std::lock_guard<std::mutex> lock(error_mutex_);
   return error_;
 }

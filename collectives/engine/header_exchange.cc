@@ -6,6 +6,11 @@
 #include "collectives/engine/tag.h"
 
 namespace rondo {
+namespace {
+
+constexpr int64_t kDisagreementMs = 200;
+
+}  // namespace
 
 HeaderExchange::HeaderExchange(CallContext* context, const CallHeader& header,
                                int lanes, std::span<const int> send_to,
@@ -42,6 +47,24 @@ void HeaderExchange::Start() {
   }
 }
 
+std::vector<std::pair<int, CallHeader>> HeaderExchange::Arrived() const {
+  std::vector<std::pair<int, CallHeader>> headers;
+  for (int peer = 0; peer < context_->ranks; ++peer) {
+    if (!context_->IsLocal(peer)) continue;
+    const CallHeader* posted = context_->segment->Posted(
+        context_->local_index[peer], header_.sequence);
+    if (posted != nullptr) headers.emplace_back(peer, *posted);
+  }
+  for (const Message& receive : receives_) {
+    if (!receive.transfer.done() || !receive.transfer.status().ok()) continue;
+    // A peer's other lanes repeat its header, unless something is wrong.
+    if (receive.lane == 0 || receive.header.agreement != header_.agreement) {
+      headers.emplace_back(receive.peer, receive.header);
+    }
+  }
+  return headers;
+}
+
 Result<bool> HeaderExchange::Matched() {
   if (matched_) return true;
   bool complete = true;
@@ -52,7 +75,7 @@ Result<bool> HeaderExchange::Matched() {
         context_->local_index[peer], header_.sequence);
     complete = complete && posted != nullptr;
     agree =
-        agree && posted != nullptr && posted->agreement == header_.agreement;
+        agree && (posted == nullptr || posted->agreement == header_.agreement);
   }
   for (const Message& receive : receives_) {
     complete = complete && receive.transfer.done();
@@ -60,18 +83,14 @@ Result<bool> HeaderExchange::Matched() {
     RONDO_RETURN_IF_ERROR(receive.transfer.status());
     agree = agree && receive.header.agreement == header_.agreement;
   }
-  if (!complete) return false;
-  matched_ = true;
-  if (agree) return true;
-
-  std::vector<std::pair<int, CallHeader>> headers;
-  for (int peer = 0; peer < context_->ranks; ++peer) {
-    if (context_->IsLocal(peer)) headers.emplace_back(peer, Of(peer));
+  if (agree) return matched_ = complete;
+  if (!complete) {
+    if (!disagreement_until_.has_value()) {
+      disagreement_until_ = Deadline::AfterMs(kDisagreementMs);
+    }
+    if (!disagreement_until_->expired()) return false;
   }
-  for (const Message& receive : receives_) {
-    if (receive.lane == 0) headers.emplace_back(receive.peer, receive.header);
-  }
-  return MatchHeaders(headers);
+  return MatchHeaders(Arrived());
 }
 
 Result<bool> HeaderExchange::Idle() const {

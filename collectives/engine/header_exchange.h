@@ -16,11 +16,14 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "collectives/engine/call_context.h"
 #include "collectives/engine/call_header.h"
+#include "transports/base/clock.h"
 
 namespace rondo {
 
@@ -48,6 +51,8 @@ class HeaderExchange {
     CallHeader header;
     Transfer transfer;
   };
+  // What has arrived so far, by rank.
+  std::vector<std::pair<int, CallHeader>> Arrived() const;
   void AddMessages(std::span<const int> peers, std::deque<Message>* messages);
 
   CallContext* context_;
@@ -56,6 +61,9 @@ class HeaderExchange {
   std::deque<Message> sends_;
   std::deque<Message> receives_;
   bool matched_ = false;
+  // Once a header disagrees: how long the others may take to arrive, so that
+  // the report blames the minority.
+  std::optional<Deadline> disagreement_until_;
 };
 
 }  // namespace rondo

@@ -24,6 +24,7 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 struct Invitation {
   int32_t process_id = 0;
   int32_t file = -1;
+  uint64_t device = 0;
   uint64_t inode = 0;
 };
 
@@ -42,7 +43,8 @@ Result<int> OpenInvitation(const Invitation& invitation) {
   if (file < 0) return SystemError("open " + path, errno);
   struct stat facts;
   // Another pid namespace may have an unrelated file behind the same path.
-  if (fstat(file, &facts) != 0 || facts.st_ino != invitation.inode) {
+  if (fstat(file, &facts) != 0 || facts.st_ino != invitation.inode ||
+      facts.st_dev != invitation.device) {
     close(file);
     return Status(Code::kSystem, path + " is not the control segment");
   }
@@ -60,7 +62,8 @@ Result<Invitation> MakeFile(size_t bytes) {
     return SystemError(fmt::format("a control segment of {} bytes", bytes),
                        error);
   }
-  return Invitation{static_cast<int32_t>(getpid()), file, facts.st_ino};
+  return Invitation{static_cast<int32_t>(getpid()), file, facts.st_dev,
+                    facts.st_ino};
 }
 
 std::vector<int> RanksOfHost(const std::vector<int>& host_of_rank, int host) {
@@ -99,6 +102,8 @@ struct alignas(64) HostSegment::Area {
   Slot slots[kSlots];
   int32_t process_id = 0;
   uint64_t address = 0;  // of this area, in its rank's process
+  std::atomic<uint32_t> touching{0};
+  std::atomic<uint32_t> closed{0};
 };
 
 HostSegment::HostSegment(void* memory, size_t bytes, int local_rank,
@@ -224,6 +229,38 @@ int HostSegment::ProcessId(int local_peer) const {
 
 uint64_t HostSegment::ProbeAddress(int local_peer) const {
   return AreaOf(local_peer).address;
+}
+
+// Either the toucher sees `closed`, or the closer sees `touching`: both store
+// first and load then, in one total order.
+void HostSegment::BeginTouch() {
+  AreaOf(local_rank_).touching.store(1, std::memory_order_seq_cst);
+}
+
+void HostSegment::EndTouch() {
+  AreaOf(local_rank_).touching.store(0, std::memory_order_release);
+}
+
+bool HostSegment::AnyClosed() const {
+  for (int peer = 0; peer < local_size_; ++peer) {
+    if (AreaOf(peer).closed.load(std::memory_order_seq_cst) != 0) return true;
+  }
+  return false;
+}
+
+void HostSegment::Close() {
+  AreaOf(local_rank_).closed.store(1, std::memory_order_seq_cst);
+}
+
+void HostSegment::WaitUntouched(Deadline deadline) const {
+  Backoff backoff(local_size_);
+  for (int peer = 0; peer < local_size_; ++peer) {
+    if (peer == local_rank_) continue;
+    while (AreaOf(peer).touching.load(std::memory_order_seq_cst) != 0 &&
+           !deadline.expired()) {
+      backoff.Pause();
+    }
+  }
 }
 
 void HostSegment::Raise(int local_peer, int flag, uint64_t sequence) {

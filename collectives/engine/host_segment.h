@@ -62,6 +62,16 @@ class HostSegment {
   int ProcessId(int local_peer) const;
   uint64_t ProbeAddress(int local_peer) const;
 
+  // Peers' memory. A rank that fails hands its buffers back to the caller, so
+  // nobody may touch them any more: Close() says so, and WaitUntouched() waits
+  // for those who are at it. A rank touches peers' memory only between
+  // BeginTouch(), while AnyClosed() is false, and EndTouch().
+  void BeginTouch();
+  void EndTouch();
+  bool AnyClosed() const;
+  void Close();
+  void WaitUntouched(Deadline deadline) const;
+
   // Raises `flag` at `local_peer` for call `sequence`.
   void Raise(int local_peer, int flag, uint64_t sequence);
   bool Raised(int local_peer, int flag, uint64_t sequence) const;

@@ -11,10 +11,9 @@ namespace rondo {
 namespace {
 
 // Runs `body` on every rank, each with its own bootstrap and placement.
-void ForEachRank(
-    std::vector<int> hosts,
-    const std::function<void(int rank, Bootstrap*, HostSegment::Placement&)>&
-        body) {
+void ForEachRank(std::vector<int> hosts,
+                 const std::function<void(int rank, Bootstrap*,
+                                          HostSegment::Placement&)>& body) {
   const int ranks = static_cast<int>(hosts.size());
   auto group = InProcessGroup::Create(ranks);
   ASSERT_TRUE(group.ok());

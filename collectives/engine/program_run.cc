@@ -41,6 +41,7 @@ void ProgramRun::Begin(int64_t chunk, int slot) {
   chunk_ = chunk;
   slot_ = slot;
   next_ = 0;
+  drained_ = false;
   update_block_ = 0;
   update_done_ = 0;
   std::fill(posted_.begin(), posted_.end(), false);
@@ -48,7 +49,8 @@ void ProgramRun::Begin(int64_t chunk, int slot) {
 }
 
 Result<bool> ProgramRun::Advance(bool* moved) {
-  while (!finished()) {
+  while (next_ < steps_->size()) {
+    if (!setting_.context->executor->Idle()) return false;
     const Step& step = (*steps_)[next_];
     Result<Outcome> outcome = Run(step);
     if (!outcome.ok()) {
@@ -56,11 +58,15 @@ Result<bool> ProgramRun::Advance(bool* moved) {
           "step {} ({}) of chunk {}", next_, StepKindName(step.kind), chunk_));
     }
     if (*outcome == Outcome::kBlocked) return false;
-    if (!setting_.context->executor->Idle()) return false;
     ++next_;
     *moved = true;
   }
-  return true;
+  if (drained_) return true;
+  // A signal to another host is a send that no step waits for.
+  RONDO_ASSIGN_OR_RETURN(const Outcome drained,
+                         WaitForTransfers(0, posted_.size()));
+  drained_ = drained == Outcome::kNext && setting_.context->executor->Idle();
+  return drained_;
 }
 
 Result<ProgramRun::Outcome> ProgramRun::Run(const Step& step) {
@@ -127,7 +133,12 @@ void ProgramRun::StartTransfers(const Step& step) {
 }
 
 Result<ProgramRun::Outcome> ProgramRun::WaitForStep(int index) {
-  for (size_t i = first_transfer_[index]; i < first_transfer_[index + 1]; ++i) {
+  return WaitForTransfers(first_transfer_[index], first_transfer_[index + 1]);
+}
+
+Result<ProgramRun::Outcome> ProgramRun::WaitForTransfers(size_t from,
+                                                         size_t to) {
+  for (size_t i = from; i < to; ++i) {
     if (!posted_[i]) continue;
     if (!transfers_[i].done()) return Outcome::kBlocked;
     RONDO_RETURN_IF_ERROR(transfers_[i].status());

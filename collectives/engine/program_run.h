@@ -40,8 +40,9 @@ class ProgramRun {
   // Starts from the top for `chunk`, with scratch `slot`.
   void Begin(int64_t chunk, int slot);
   int64_t chunk() const { return chunk_; }
-  bool finished() const { return next_ == steps_->size(); }
-  // True when the program has finished. Sets `*moved` when a step completed.
+  bool finished() const { return drained_; }
+  // True when the program has finished and none of its transfers is in flight.
+  // Sets `*moved` when a step completed.
   Result<bool> Advance(bool* moved);
   // "step 3, wait for recv from rank 2", for reports of passed deadlines.
   std::string WaitingFor() const;
@@ -52,6 +53,7 @@ class ProgramRun {
   Result<Outcome> Run(const Step& step);
   void StartTransfers(const Step& step);
   Result<Outcome> WaitForStep(int index);
+  Result<Outcome> WaitForTransfers(size_t from, size_t to);
   Result<Outcome> WaitForFlag(const Step& step);
   void Signal(const Step& step);
   Status Combine(const Step& step);
@@ -71,6 +73,7 @@ class ProgramRun {
   std::unique_ptr<Transfer[]> transfers_;
   std::vector<bool> posted_;
   size_t next_ = 0;  // index of the step to run
+  bool drained_ = true;
   int64_t chunk_ = 0;
   int slot_ = 0;
   // An update that asked for more time goes on from here.

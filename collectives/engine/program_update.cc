@@ -94,6 +94,7 @@ Result<size_t> ProgramRun::ApplyUpdate(const Step& step, int k,
 
 std::string ProgramRun::WaitingFor() const {
   if (finished()) return "nothing";
+  if (next_ == steps_->size()) return "the last sends to leave";
   const Step& step = (*steps_)[next_];
   const std::string where = fmt::format("chunk {}, step {}", chunk_, next_);
   if (step.kind == StepKind::kUpdate) return where + ", the update";

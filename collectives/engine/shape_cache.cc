@@ -34,15 +34,17 @@ void AddPeers(const std::vector<Step>& steps, int rank, std::set<int>* send_to,
   }
 }
 
-Result<PreparedShape> Prepare(Shape shape, int rank) {
+Result<PreparedShape> Prepare(Shape shape, const RankOrder& order, int rank) {
   if (shape.ranks <= kMaxRanksProvedAtStart) {
     Status proof = VerifyShape(shape).status();
     if (!proof.ok()) return Internal(proof.message());
   }
   PreparedShape prepared;
   prepared.program = shape.ForRank(rank);
-  std::set<int> send_to;
-  std::set<int> receive_from;
+  const int position = order.PositionOf(rank);
+  std::set<int> send_to = {order.at[(position + 1) % shape.ranks]};
+  std::set<int> receive_from = {
+      order.at[(position + shape.ranks - 1) % shape.ranks]};
   const RankProgram& program = prepared.program;
   for (const auto* steps :
        {&program.prologue, &program.chunk, &program.epilogue}) {
@@ -115,7 +117,7 @@ Result<std::shared_ptr<const PreparedShape>> ShapeCache::Get(
     RONDO_ASSIGN_OR_RETURN(Shape shape, Make(collective, root));
     shape.rails = choice_.rails;
     RONDO_ASSIGN_OR_RETURN(PreparedShape prepared,
-                           Prepare(std::move(shape), choice_.rank));
+                           Prepare(std::move(shape), order_, choice_.rank));
     entry = std::make_shared<const PreparedShape>(std::move(prepared));
   }
   return entry;

@@ -8,17 +8,15 @@
 // Apply() gets, for a range of one parameter:
 //   - the sources: arrays whose elementwise sum, in the order given, is the sum
 //     over all ranks of the gradient; each has its own type. How many there are
-//     depends on the algorithm (a ring passes the sum of the others and our
-//     own);
+//     depends on the algorithm (a ring passes the others' sum and our own);
 //   - the destinations: arrays that must all receive the same new values, our
-//   own
-//     output first, then peers' where the algorithm writes them directly.
+//     own output first, then peers' where the algorithm writes them directly.
 // Neither overlaps the other. Apply() may be called for ranges in any order and
 // of any size; an element's result must not depend on how ranges were cut.
 //
-// Prepare() is a hint: the same ranges, in the order in which Apply() will
-// first be tried, called ahead of it, so that state can be fetched from where
-// it lives.
+// Prepare() is a hint, so that state can be fetched from where it lives: ranges
+// in the order in which Apply() will first be tried, a window of chunks ahead.
+// Each range of Apply() lies within a prepared one.
 //
 // Thread-safety: called by one thread at a time, the one inside the engine. It
 // must not call a communicator.
