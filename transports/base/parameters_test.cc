@@ -92,7 +92,7 @@ TEST(ParametersTest, ABadValueIsRefusedWithNameTextSourceAndAccepted) {
             std::string::npos);
   EXPECT_NE(LoadError({{"RONDO_DEBUG_SUBSYS", "NETT"}}).find("BOOTSTRAP"),
             std::string::npos);
-  EXPECT_NE(LoadError({{"RONDO_ALGO", ""}}).find("auto or ring"),
+  EXPECT_NE(LoadError({{"RONDO_ALGO", ""}}).find("auto, ring or direct"),
             std::string::npos);
 }
 
