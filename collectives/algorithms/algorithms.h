@@ -22,8 +22,8 @@
 // steps of one flag each.
 //
 // The ring pays p - 1 latencies but sends each byte to a neighbour only, at the
-// lower bound of bytes; chunks pipeline it. The direct algorithms need ranks that
-// reach each other's memory, and sum in rank order with one rounding.
+// lower bound of bytes; chunks pipeline it. The direct algorithms need ranks
+// that reach each other's memory, and sum in rank order with one rounding.
 #pragma once
 
 #include <vector>

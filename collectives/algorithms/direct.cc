@@ -63,24 +63,24 @@ std::vector<BlockRef> AllInputsOf(int block, int ranks) {
 }  // namespace
 
 Shape DirectAllGather(int ranks) {
-  return MakeDirectShape(
-      Collective::kAllGather, ranks, [ranks](int rank, StepList* chunk) {
-        chunk->Copy(Block(Space::kInput, rank, rank),
-                    Block(Space::kOutput, rank, rank));
-        ForEachPeer(rank, ranks, [&](int peer) {
-          chunk->Copy(Block(Space::kInput, peer, peer),
-                      Block(Space::kOutput, rank, peer));
-        });
-      });
+  return MakeDirectShape(Collective::kAllGather, ranks,
+                         [ranks](int rank, StepList* chunk) {
+                           chunk->Copy(Block(Space::kInput, rank, rank),
+                                       Block(Space::kOutput, rank, rank));
+                           ForEachPeer(rank, ranks, [&](int peer) {
+                             chunk->Copy(Block(Space::kInput, peer, peer),
+                                         Block(Space::kOutput, rank, peer));
+                           });
+                         });
 }
 
 Shape DirectReduceScatter(int ranks) {
-  return MakeDirectShape(
-      Collective::kReduceScatter, ranks, [ranks](int rank, StepList* chunk) {
-        chunk->Reduce(AllInputsOf(rank, ranks),
-                      Block(Space::kOutput, rank, rank),
-                      /*completes_sum=*/true);
-      });
+  return MakeDirectShape(Collective::kReduceScatter, ranks,
+                         [ranks](int rank, StepList* chunk) {
+                           chunk->Reduce(AllInputsOf(rank, ranks),
+                                         Block(Space::kOutput, rank, rank),
+                                         /*completes_sum=*/true);
+                         });
 }
 
 Shape DirectShardedStep(int ranks) {

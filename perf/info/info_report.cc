@@ -7,6 +7,7 @@
 #include "nlohmann/json.hpp"
 #include "perf/cli/version.h"
 #include "transports/base/clock.h"
+#include "transports/ucx/ucx_transport.h"
 
 namespace rondo::perf {
 namespace {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "perf/info/ucx_facts.h"
 #include "transports/base/parameters.h"
+#include "transports/ucx/ucx_resources.h"
 
 namespace rondo::perf {
 

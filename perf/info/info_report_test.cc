@@ -4,6 +4,7 @@
 
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "transports/ucx/ucx_transport.h"
 
 namespace rondo::perf {
 namespace {

@@ -100,12 +100,12 @@
             "Size of the pieces in which blocks are pipelined.")               \
   PARAMETER(int64_t, window_chunks, "RONDO_WINDOW_CHUNKS", 8,                  \
             WholeNumber(1, 4096), kSystem,                                     \
-            "Chunks that may be in flight to one peer on one lane.")           \
+            "Chunks of one call that are in flight at a time.")                \
   PARAMETER(std::string, algorithm, "RONDO_ALGO", "auto",                      \
             Choice({"auto", "ring", "direct"}), kSystem,                       \
             "Algorithm of all-gather, reduce-scatter and sharded step. "       \
-            "direct reads the memory of the other ranks and needs them on one "\
-            "host; auto is ring.")                                             \
+            "direct reads the memory of the other ranks and needs them on "    \
+            "one host; auto is ring.")                                         \
   /* For tests and for finding faults. */                                      \
   PARAMETER(std::string, fault, "RONDO_FAULT", "", Text(), kDebug,             \
             "Faults to inject into the transport, such as corrupt:SEED. "      \

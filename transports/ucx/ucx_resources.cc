@@ -1,11 +1,11 @@
-#include "perf/info/ucx_facts.h"
+#include "transports/ucx/ucx_resources.h"
 
 #include <algorithm>
 
 #include "ucp/api/ucp.h"
 #include "uct/api/uct.h"
 
-namespace rondo::perf {
+namespace rondo {
 namespace {
 
 std::string KindName(uct_device_type_t type) {
@@ -71,15 +71,6 @@ void AddComponent(uct_component_h component,
 
 }  // namespace
 
-std::string UcxVersion() {
-  unsigned major = 0;
-  unsigned minor = 0;
-  unsigned release = 0;
-  ucp_get_version(&major, &minor, &release);
-  return std::to_string(major) + "." + std::to_string(minor) + "." +
-         std::to_string(release);
-}
-
 std::vector<UcxResource> UcxResources() {
   std::vector<UcxResource> resources;
   uct_component_h* components = nullptr;
@@ -90,4 +81,4 @@ std::vector<UcxResource> UcxResources() {
   return resources;
 }
 
-}  // namespace rondo::perf
+}  // namespace rondo

@@ -1,4 +1,4 @@
-// What UCX offers on this machine: its version, transports and devices.
+// What UCX offers on this machine: its transports and devices.
 //
 // Thread-safety: call from one thread. Ownership: nothing stays open. Failure:
 // parts that UCX cannot open (no rights, no hardware) are left out, as UCX
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace rondo::perf {
+namespace rondo {
 
 struct UcxResource {
   std::string transport;    // "tcp", "posix", "rc_mlx5"
@@ -19,10 +19,7 @@ struct UcxResource {
   std::string device_kind;  // "network", "shared memory", "accelerator", "self"
 };
 
-// Of the library that is loaded now: "1.13.1".
-std::string UcxVersion();
-
 // In UCX's order, without duplicates.
 std::vector<UcxResource> UcxResources();
 
-}  // namespace rondo::perf
+}  // namespace rondo
