@@ -77,6 +77,12 @@ def last_attempts(events):
     return list(shards.values())
 
 
+def _one_line(text):
+    """The text of a failure on one line of a sensible length."""
+    words = " ".join(text.split())
+    return words if len(words) <= 200 else words[:197] + "..."
+
+
 def _case_of(element, label):
     name = element.get("name", "?")
     suite = element.get("classname")
@@ -85,11 +91,11 @@ def _case_of(element, label):
     bad = [child for child in element if child.tag in ("failure", "error")]
     if bad:
         text = bad[0].get("message") or bad[0].text or ""
-        return Case(label, name, "failed", text.strip().split("\n")[0])
+        return Case(label, name, "failed", _one_line(text))
     skipped = element.find("skipped")
     if skipped is not None:
-        text = (skipped.get("message") or skipped.text or "").strip()
-        return Case(label, name, "skipped", text.replace("\n", " "))
+        text = skipped.get("message") or skipped.text or ""
+        return Case(label, name, "skipped", _one_line(text))
     if element.get("result") == "skipped":
         return Case(label, name, "skipped", "")
     if element.get("status") == "notrun":

@@ -82,8 +82,8 @@ class SummaryTest(unittest.TestCase):
         status, lines = self.summary(bazel_status=3)
         self.assertEqual(lines[-1], "2 passed, 1 failed, 2 skipped")
         self.assertEqual(status, 1)
-        self.assertIn("FAILED: Ring.Fails  (//a:ring_test): ring_test.cc:12",
-                      lines)
+        self.assertIn("FAILED: Ring.Fails  (//a:ring_test): "
+                      "ring_test.cc:12 Expected: 1", lines)
         self.assertIn(
             "SKIPPED: Ring.Skips  (//a:ring_test): ring_test.cc:20 no mpirun",
             lines)
