@@ -24,6 +24,7 @@ EngineLimits LimitsOf(const Parameters& parameters) {
   limits.call.chunk_bytes = static_cast<size_t>(parameters.chunk_bytes);
   limits.call.window_chunks = static_cast<int>(parameters.window_chunks);
   limits.timeout_ms = parameters.timeout_ms;
+  limits.peer_timeout_ms = parameters.peer_timeout_ms;
   limits.algorithm = parameters.algorithm;
   return limits;
 }

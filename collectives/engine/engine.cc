@@ -10,8 +10,9 @@
 namespace rondo {
 namespace {
 
-// A dying peer often shows first as a transport error that names no cause; the
-// control channel knows within milliseconds.
+// A dying peer often shows first as a transport error that names no cause, or
+// as one of a third rank that heard of it earlier. The control channel knows a
+// death within milliseconds, and a silence after the peer timeout and this.
 constexpr int64_t kSuspicionMs = 500;
 // A peer's turn at our memory takes milliseconds, unless it died in it.
 constexpr int64_t kUntouchedMs = 1000;
@@ -168,7 +169,7 @@ void Engine::HandleError(Status error) {
     return;
   }
   suspect_ = std::move(error);
-  suspect_until_ = Deadline::AfterMs(kSuspicionMs);
+  suspect_until_ = Deadline::AfterMs(limits_.peer_timeout_ms + kSuspicionMs);
 }
 
 void Engine::Fail(const Status& error) {

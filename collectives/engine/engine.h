@@ -64,8 +64,9 @@ struct EngineParts {
 
 struct EngineLimits {
   CallLimits call;
-  int64_t timeout_ms = 0;  // of one call, from when it is next in line
-  std::string algorithm;   // RONDO_ALGO
+  int64_t timeout_ms = 0;       // of one call, from when it is next in line
+  int64_t peer_timeout_ms = 0;  // silence after which a rank counts as dead
+  std::string algorithm;        // RONDO_ALGO
 };
 
 class Engine {
