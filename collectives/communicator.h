@@ -4,7 +4,9 @@
 // Every rank calls the same collectives in the same order with matching
 // arguments. A difference in operation, count, type, reduction or root is an
 // error on every rank that names who differs and in what, and no mismatching
-// data is ever applied.
+// data is ever applied. (Between hosts, a rank that needs nothing from the one
+// that differs, such as a broadcast's root, may get the error in its next
+// call.)
 //
 // Blocking calls return when the output is written and every peer has finished
 // with this rank's buffers, or when the deadline (RONDO_TIMEOUT_MS) passes.

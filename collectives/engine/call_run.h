@@ -28,11 +28,11 @@ namespace rondo {
 struct PreparedShape {
   Shape shape;
   RankProgram program;
-  // Ranks this program sends to or signals, and the next rank of the order.
+  // Ranks this program sends to or signals, and receives from or waits for.
+  // Both hold the two neighbours in the rank order: those exchange headers in
+  // every call, whatever its plan, so that a difference between any two ranks
+  // lies between two that compare.
   std::vector<int> send_to;
-  // Ranks it receives from or waits for, and the previous rank of the order.
-  // The neighbours exchange headers in every call, whatever its plan, so that a
-  // difference between any two ranks lies between two that compare.
   std::vector<int> receive_from;
   bool touches_peers = false;  // names blocks of other ranks
 };

@@ -42,9 +42,10 @@ Result<PreparedShape> Prepare(Shape shape, const RankOrder& order, int rank) {
   PreparedShape prepared;
   prepared.program = shape.ForRank(rank);
   const int position = order.PositionOf(rank);
-  std::set<int> send_to = {order.at[(position + 1) % shape.ranks]};
-  std::set<int> receive_from = {
+  std::set<int> send_to = {
+      order.at[(position + 1) % shape.ranks],
       order.at[(position + shape.ranks - 1) % shape.ranks]};
+  std::set<int> receive_from = send_to;
   const RankProgram& program = prepared.program;
   for (const auto* steps :
        {&program.prologue, &program.chunk, &program.epilogue}) {
