@@ -50,7 +50,15 @@ class TerminalStderr {
   int saved_ = -1;
 };
 
+// A container or chroot may have no /dev/pts.
+bool HasPseudoTerminals() {
+  const int controller = posix_openpt(O_RDWR | O_NOCTTY);
+  if (controller >= 0) close(controller);
+  return controller >= 0;
+}
+
 TEST(ProgressLineTest, OverwritesItselfOnATerminal) {
+  if (!HasPseudoTerminals()) GTEST_SKIP() << "no pseudo-terminals here";
   TerminalStderr terminal;
   {
     ProgressLine progress(/*wanted=*/true);
@@ -73,6 +81,7 @@ TEST(ProgressLineTest, IsSilentWhereNobodyWatches) {
 }
 
 TEST(ProgressLineTest, IsSilentWhenNotWanted) {
+  if (!HasPseudoTerminals()) GTEST_SKIP() << "no pseudo-terminals here";
   TerminalStderr terminal;
   {
     ProgressLine progress(/*wanted=*/false);

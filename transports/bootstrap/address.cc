@@ -122,7 +122,8 @@ Result<SocketAddress> ParseNumericAddress(const std::string& host,
 Result<std::vector<SocketAddress>> ResolveHost(const std::string& host,
                                                uint16_t port) {
   if (host.empty()) return InvalidArgument("the host name is empty");
-  return Lookup(host, port, 0);
+  // Always loopback (RFC 6761), also on a system without /etc/hosts.
+  return Lookup(host == "localhost" ? "127.0.0.1" : host, port, 0);
 }
 
 Result<uint16_t> ParsePort(std::string_view text) {
