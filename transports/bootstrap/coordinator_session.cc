@@ -87,9 +87,9 @@ Status CoordinatorLoop::OnProof(Client* client, std::string_view payload) {
 Status CoordinatorLoop::Admit(Client* client) {
   const Hello& who = client->who;
   const std::string name = "rank " + std::to_string(who.rank);
-  if (who.library_version != kLibraryVersion) {
+  if (who.rondo_version != kLibraryVersion) {
     return Status(Code::kMismatch, name + " runs Rondo " +
-                                       FormatVersion(who.library_version) +
+                                       FormatVersion(who.rondo_version) +
                                        ", the coordinator runs " +
                                        FormatVersion(kLibraryVersion) +
                                        ": use the same version everywhere");

@@ -185,7 +185,7 @@ TEST(CoordinatorTest, ReplayedProofIsRefused) {
 TEST(CoordinatorTest, OtherLibraryVersionIsRefusedWithBothNamed) {
   auto coordinator = StartCoordinator(kPatienceMs);
   Hello hello{.rank = 1, .world_size = 2};
-  hello.library_version = kLibraryVersion + 203;
+  hello.rondo_version = kLibraryVersion + 203;
   HandMade client = SayHello(*coordinator, hello);
   const HandshakeKeys keys = *DeriveKeys(coordinator->unique_id().secret(),
                                          client.hello, client.challenge);
@@ -199,7 +199,7 @@ TEST(CoordinatorTest, OtherLibraryVersionIsRefusedWithBothNamed) {
   ASSERT_EQ(frame->type, MessageType::kRefused);
   const std::string text =
       ErrorMessage::Decode(frame->payload)->error.message();
-  EXPECT_NE(text.find(FormatVersion(hello.library_version)), std::string::npos);
+  EXPECT_NE(text.find(FormatVersion(hello.rondo_version)), std::string::npos);
   EXPECT_NE(text.find(FormatVersion(kLibraryVersion)), std::string::npos);
 }
 

@@ -48,7 +48,7 @@ std::string Hello::Encode() const {
   ByteWriter writer;
   writer.Raw(kHelloMagic);
   writer.U32(protocol_version);
-  writer.U32(library_version);
+  writer.U32(rondo_version);
   writer.U32(static_cast<uint32_t>(rank));
   writer.U32(static_cast<uint32_t>(world_size));
   writer.Raw(AsBytes(process));
@@ -61,7 +61,7 @@ Result<Hello> Hello::Decode(std::string_view payload) {
   Hello hello;
   if (reader.Raw(kHelloMagic.size()) != kHelloMagic) return Malformed("hello");
   hello.protocol_version = reader.U32();
-  hello.library_version = reader.U32();
+  hello.rondo_version = reader.U32();
   if (!reader.ok()) return Malformed("hello");
   if (hello.protocol_version != kProtocolVersion) return hello;
   const uint32_t rank = reader.U32();
@@ -85,7 +85,7 @@ std::string Challenge::Encode() const {
   ByteWriter writer;
   writer.Raw(kChallengeMagic);
   writer.U32(protocol_version);
-  writer.U32(library_version);
+  writer.U32(rondo_version);
   writer.Raw(AsBytes(nonce));
   return writer.Take();
 }
@@ -97,7 +97,7 @@ Result<Challenge> Challenge::Decode(std::string_view payload) {
     return Malformed("challenge");
   }
   challenge.protocol_version = reader.U32();
-  challenge.library_version = reader.U32();
+  challenge.rondo_version = reader.U32();
   if (!reader.ok()) return Malformed("challenge");
   if (challenge.protocol_version != kProtocolVersion) return challenge;
   Fill(&challenge.nonce, reader.Raw(challenge.nonce.size()));

@@ -45,7 +45,7 @@ Result<ProcessToken> ThisProcessToken();
 
 struct Hello {
   uint32_t protocol_version = kProtocolVersion;
-  uint32_t library_version = kLibraryVersion;
+  uint32_t rondo_version = kLibraryVersion;
   int rank = 0;
   int world_size = 0;
   ProcessToken process{};
@@ -58,7 +58,7 @@ struct Hello {
 
 struct Challenge {
   uint32_t protocol_version = kProtocolVersion;
-  uint32_t library_version = kLibraryVersion;
+  uint32_t rondo_version = kLibraryVersion;
   Nonce nonce{};
 
   std::string Encode() const;

@@ -56,7 +56,7 @@ class Handshake {
       return Status(Code::kMismatch,
                     "the coordinator speaks protocol " +
                         std::to_string(challenge.protocol_version) +
-                        " (Rondo " + FormatVersion(challenge.library_version) +
+                        " (Rondo " + FormatVersion(challenge.rondo_version) +
                         "), this rank speaks " +
                         std::to_string(kProtocolVersion) + " (Rondo " +
                         FormatVersion(kLibraryVersion) +
