@@ -153,17 +153,22 @@ void Engine::CheckDepartures() {
   if (!departure_until_.has_value()) {
     departure_until_ = Deadline::AfterMs(kDepartureMs);
   } else if (departure_until_->expired()) {
-    HandleError(
+    Poison(
         Status(Code::kRemoteDead,
                fmt::format("rank(s) {} left the communicator without this call",
-                           fmt::join(gone, ", "))));
+                           fmt::join(gone, ", ")))
+            .WithContext(HeaderToText(run_->header())),
+        /*report=*/true);
   }
 }
 
 void Engine::HandleError(Status error) {
   error = error.WithContext(HeaderToText(run_->header()));
-  const bool vague =
-      error.code() == Code::kTransport || error.code() == Code::kSystem;
+  // A path that broke may have been closed by a rank that heard of the death
+  // of a third one, so what the transport calls dead is only suspected.
+  const bool vague = error.code() == Code::kTransport ||
+                     error.code() == Code::kSystem ||
+                     error.code() == Code::kRemoteDead;
   if (!vague) {
     Poison(error, /*report=*/true);
     return;
