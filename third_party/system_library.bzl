@@ -2,9 +2,10 @@
 
 The library is looked for in the directory that `home_variable` names in the
 environment, if the rule gives one and it is set; else pkg-config is asked; else
-the usual system directories are tried. A library that is not found is an error
-unless `optional` is set: then the target is empty and defines HAVE_<NAME>=0, so
-that an absent library means a smaller build.
+the usual system directories are tried, unless `only_pkg_config` is set: for a
+header of which several packages have their own, such as mpi.h. A library that
+is not found is an error unless `optional` is set: then the target is empty and
+defines HAVE_<NAME>=0, so that an absent library means a smaller build.
 
 Only the headers listed in `headers` become visible: a plain /usr/include would
 hide every dependency that a BUILD file forgot to name.
@@ -45,8 +46,11 @@ def _candidates(ctx):
     cflags = _pkg_config(ctx, "--cflags-only-I")
     if cflags != None:
         libdirs = _pkg_config(ctx, "--libs-only-L") or []
+        libdirs += ["-Wl,-rpath," + flag[2:] for flag in libdirs]
         found += [(flag[2:], libdirs) for flag in cflags]
         found.append(("/usr/include", libdirs))
+    if ctx.attr.only_pkg_config:
+        return found
     found.append(("/usr/include", []))
     found.append(("/usr/local/include", ["-L/usr/local/lib"]))
     return found
@@ -88,6 +92,7 @@ system_library = repository_rule(
             doc = "environment variable that overrides where to look",
         ),
         "linkopts": attr.string_list(),
+        "only_pkg_config": attr.bool(default = False),
         "optional": attr.bool(default = False),
         "pkg_config": attr.string(doc = "the pkg-config module"),
         "probe_header": attr.string(
@@ -95,6 +100,6 @@ system_library = repository_rule(
         ),
     },
     configure = True,
-    environ = ["PKG_CONFIG_PATH", "UCX_HOME", "MPI_HOME"],
+    environ = ["PKG_CONFIG_PATH", "UCX_HOME"],
     local = True,
 )

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "collectives/kernels/test_data.h"
@@ -35,28 +37,24 @@ int64_t CountAgainst(DataType type, const std::byte* got, size_t count,
 
 }  // namespace
 
-Workload::Memory Workload::Allocate(size_t bytes) {
-  return Memory(static_cast<std::byte*>(operator new (
-      bytes, std::align_val_t{kAlignment}, std::nothrow)));
-}
-
 Workload::Workload(const WorkloadSpec& spec, int rank, int ranks)
     : spec_(spec),
       rank_(rank),
       ranks_(ranks),
       blocks_(spec.collective == Collective::kBroadcast ? 1 : ranks),
-      block_bytes_(spec.count * ElementSize(spec.type)),
-      all_(Allocate(block_bytes_ * blocks_)),
-      one_(Allocate(block_bytes_)) {}
+      block_bytes_(spec.count * ElementSize(spec.type)) {}
 
 Result<Workload> Workload::Create(const WorkloadSpec& spec, int rank,
                                   int ranks) {
   Workload workload(spec, rank, ranks);
-  if (workload.all_ != nullptr && workload.one_ != nullptr) return workload;
-  return Status(
-      Code::kResourceExhausted,
-      fmt::format("rank {}: no memory for buffers of {} and {} bytes", rank,
-                  workload.total_bytes(), workload.block_bytes_));
+  const std::string who = fmt::format("rank {}", rank);
+  Result<Buffer> all = Buffer::Allocate(spec.buffers, workload.total_bytes());
+  if (!all.ok()) return all.status().WithContext(who);
+  Result<Buffer> one = Buffer::Allocate(spec.buffers, workload.block_bytes_);
+  if (!one.ok()) return one.status().WithContext(who);
+  workload.all_ = *std::move(all);
+  workload.one_ = *std::move(one);
+  return workload;
 }
 
 CollectiveCall Workload::Call(bool in_place) const {
@@ -67,42 +65,42 @@ CollectiveCall Workload::Call(bool in_place) const {
   call.reduction = spec_.reduction;
   call.root = spec_.root;
   if (spec_.collective == Collective::kReduceScatter) {
-    call.input = all_.get();
-    call.output = in_place ? Block(rank_) : one_.get();
+    call.input = all_.data();
+    call.output = in_place ? Block(rank_) : one_.data();
   } else {
     const int own = spec_.collective == Collective::kAllGather ? rank_ : 0;
-    call.input = in_place ? Block(own) : one_.get();
-    call.output = all_.get();
+    call.input = in_place ? Block(own) : one_.data();
+    call.output = all_.data();
   }
   return call;
 }
 
 std::byte* Workload::Source() const {
-  return spec_.collective == Collective::kReduceScatter ? all_.get()
-                                                        : one_.get();
+  return spec_.collective == Collective::kReduceScatter ? all_.data()
+                                                        : one_.data();
 }
 
 void Workload::Fill(bool in_place, uint64_t seed) {
-  std::memset(all_.get(), static_cast<int>(kPoison), total_bytes());
-  std::memset(one_.get(), static_cast<int>(kPoison), block_bytes_);
+  std::memset(all_.data(), static_cast<int>(kPoison), total_bytes());
+  std::memset(one_.data(), static_cast<int>(kPoison), block_bytes_);
   if (spec_.collective == Collective::kReduceScatter) {
-    FillTestData(spec_.type, spec_.reduction, seed, rank_, 0, all_.get(),
+    FillTestData(spec_.type, spec_.reduction, seed, rank_, 0, all_.data(),
                  spec_.count * blocks_);
     return;
   }
   const bool gather = spec_.collective == Collective::kAllGather;
   if (!gather && rank_ != spec_.root) return;
-  std::byte* source = in_place ? Block(gather ? rank_ : 0) : one_.get();
+  std::byte* source = in_place ? Block(gather ? rank_ : 0) : one_.data();
   FillTestData(spec_.type, kMovedData, seed, rank_, 0, source, spec_.count);
 }
 
 int64_t Workload::CountWrong(bool in_place, uint64_t seed) const {
-  return WrongOutput(in_place, seed) + WrongSource(in_place, seed);
+  return CountWrongOutput(in_place, seed) + WrongSource(in_place, seed);
 }
 
-int64_t Workload::WrongOutput(bool in_place, uint64_t seed) const {
+int64_t Workload::CountWrongOutput(bool in_place, uint64_t seed) const {
   if (spec_.collective == Collective::kReduceScatter) {
-    const std::byte* output = in_place ? Block(rank_) : one_.get();
+    const std::byte* output = in_place ? Block(rank_) : one_.data();
     const size_t first = spec_.count * rank_;
     return CountAgainst(spec_.type, output, spec_.count,
                         [&](size_t offset, void* want, size_t count) {

@@ -18,12 +18,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <new>
 
 #include "collectives/communicator.h"
 #include "collectives/kernels/data_type.h"
 #include "collectives/plan/plan.h"
+#include "perf/bench/buffer.h"
 #include "transports/base/status.h"
 
 namespace rondo::perf {
@@ -34,6 +33,7 @@ struct WorkloadSpec {
   Reduction reduction = Reduction::kSum;  // reduce-scatter
   int root = 0;                           // broadcast
   size_t count = 1;                       // CollectiveCall::count
+  BufferKind buffers = BufferKind::kUser;
 };
 
 class Workload {
@@ -45,25 +45,17 @@ class Workload {
   CollectiveCall Call(bool in_place) const;
   void Fill(bool in_place, uint64_t seed);
   int64_t CountWrong(bool in_place, uint64_t seed) const;
+  // The same without the source: for a call that may change it.
+  int64_t CountWrongOutput(bool in_place, uint64_t seed) const;
 
  private:
-  struct Freer {
-    void operator()(std::byte* memory) const {
-      operator delete (memory, std::align_val_t{kAlignment});
-    }
-  };
-  using Memory = std::unique_ptr<std::byte, Freer>;
-  static constexpr size_t kAlignment = 4096;
-
   Workload(const WorkloadSpec& spec, int rank, int ranks);
-  static Memory Allocate(size_t bytes);
 
   std::byte* Block(int index) const {
-    return all_.get() + index * block_bytes_;
+    return all_.data() + index * block_bytes_;
   }
   // The input of an out-of-place call, and how many blocks it has.
   std::byte* Source() const;
-  int64_t WrongOutput(bool in_place, uint64_t seed) const;
   int64_t WrongSource(bool in_place, uint64_t seed) const;
 
   WorkloadSpec spec_;
@@ -71,8 +63,8 @@ class Workload {
   int ranks_;
   int blocks_;
   size_t block_bytes_;
-  Memory all_;  // every block: the larger side of the call
-  Memory one_;  // one block: the smaller side
+  Buffer all_;  // every block: the larger side of the call
+  Buffer one_;  // one block: the smaller side
 };
 
 }  // namespace rondo::perf

@@ -119,7 +119,11 @@ Finished RunningCommand::Finish(int64_t limit_ms) {
   return finished;
 }
 
-std::string RondoPath() { return fs::absolute("perf/rondo").string(); }
+std::string BuiltPath(const std::string& name) {
+  return fs::absolute("perf/" + name).string();
+}
+
+std::string RondoPath() { return BuiltPath("rondo"); }
 
 Finished RunRondo(std::vector<std::string> arguments, Variables variables) {
   arguments.insert(arguments.begin(), RondoPath());

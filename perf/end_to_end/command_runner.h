@@ -50,7 +50,9 @@ class RunningCommand {
   pid_t pid_ = 0;
 };
 
-std::string RondoPath();
+// The path of a program of //perf that the test has in its data.
+std::string BuiltPath(const std::string& name);
+std::string RondoPath();  // of `rondo`
 
 Finished RunRondo(std::vector<std::string> arguments, Variables variables = {});
 
