@@ -2,10 +2,13 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "collectives/kernels/test_data.h"
 #include "fmt/format.h"
+#include "perf/bench/baseline.h"
+#include "perf/bench/buffer.h"
 #include "perf/bench/collective_options.h"
 #include "perf/bench/csv_report.h"
 #include "perf/bench/gather.h"
@@ -14,6 +17,7 @@
 #include "perf/bench/one_rank.h"
 #include "perf/bench/run_facts.h"
 #include "perf/bench/table.h"
+#include "perf/cli/exit_status.h"
 #include "perf/cli/progress_line.h"
 #include "perf/cli/report_error.h"
 #include "perf/cli/text_file.h"
@@ -44,16 +48,19 @@ class CollectiveBenchmark {
     }
     run_.end_time = NowText();
     Print(SummaryText(run_));
+    CompareWithBase();
     return Agree(communicator_, WriteReports());
   }
 
   bool right() const { return TotalWrong(run_) == 0; }
+  // By --compare; rank 0 alone knows.
+  bool slower() const { return slower_; }
 
  private:
   int ranks() const { return communicator_->world_size(); }
 
   // What could not be known before the ranks had met.
-  Status Check() const {
+  Status Check() {
     if (options_.root >= ranks()) {
       return InvalidArgument(fmt::format(
           "--root {} is refused: accepted is 0 to {} in a world of {}",
@@ -67,7 +74,25 @@ class CollectiveBenchmark {
     }
     if (!speaks_) return Status::Ok();
     RONDO_RETURN_IF_ERROR(CheckWritable(options_.json_path));
-    return CheckWritable(options_.csv_path);
+    RONDO_RETURN_IF_ERROR(CheckWritable(options_.csv_path));
+    return ReadBase().WithContext("--compare");
+  }
+
+  // Before anything is measured, and before -J may overwrite the file.
+  Status ReadBase() {
+    if (options_.compare_path.empty()) return Status::Ok();
+    RONDO_ASSIGN_OR_RETURN(base_, LoadBaseline(options_.compare_path));
+    RONDO_RETURN_IF_ERROR(base_->CheckSameCommand(
+        CollectiveName(options_.collective), BufferKindName(options_.buffers)));
+    return base_->CheckSameRanks(ranks());
+  }
+
+  void CompareWithBase() {
+    if (!base_) return;
+    const BaselineVerdict verdict =
+        CompareWithBaseline(run_, *base_, options_.tolerance_pct);
+    slower_ = verdict.slower() > 0;
+    Print(VerdictText(verdict));
   }
 
   Status Describe(const Invocation& invocation) {
@@ -81,6 +106,7 @@ class CollectiveBenchmark {
     run_.iterations = options_.iterations;
     run_.warmup_iterations = options_.warmup_iterations;
     run_.check = options_.check;
+    run_.buffers = options_.buffers;
     RONDO_ASSIGN_OR_RETURN(run_.ranks, GatherRankFacts(communicator_));
     return Status::Ok();
   }
@@ -90,8 +116,8 @@ class CollectiveBenchmark {
         options_.collective == Collective::kBroadcast ? 1 : ranks();
     for (size_t count :
          SweepCounts(options_.sweep, blocks, ElementSize(type))) {
-      RONDO_RETURN_IF_ERROR(
-          AddRow({options_.collective, type, reduction, options_.root, count}));
+      RONDO_RETURN_IF_ERROR(AddRow({options_.collective, type, reduction,
+                                    options_.root, count, options_.buffers}));
     }
     return Status::Ok();
   }
@@ -153,14 +179,26 @@ class CollectiveBenchmark {
   ProgressLine progress_;
   uint64_t seed_ = 0;
   BenchmarkRun run_;
+  std::optional<Baseline> base_;  // rank 0's, with --compare
+  bool slower_ = false;
 };
 
 Result<bool> RunBenchmark(const CollectiveOptions& options,
                           const Invocation& invocation,
-                          Communicator* communicator) {
+                          Communicator* communicator, bool* slower) {
   CollectiveBenchmark benchmark(options, communicator);
   RONDO_RETURN_IF_ERROR(benchmark.Run(invocation));
+  *slower = benchmark.slower();
   return benchmark.right();
+}
+
+// One rank's exit status. Wrong elements weigh more than slow ones.
+int RunRank(const CollectiveOptions& options, const Invocation& invocation) {
+  bool slower = false;
+  const int exit_status = RunOneRank([&](Communicator* communicator) {
+    return RunBenchmark(options, invocation, communicator, &slower);
+  });
+  return exit_status == kExitOk && slower ? kExitSlower : exit_status;
 }
 
 std::string Examples(std::string_view name) {
@@ -168,12 +206,14 @@ std::string Examples(std::string_view name) {
       "  rondo perf {0} --ranks 4 -b 8 -e 64M -f 4\n"
       "  rondo perf {0} --ranks 2 -b 1Mi -e 1Mi -d bfloat16 --percentiles\n"
       "  rondo perf {0} --ranks 4 -b 8 -e 1M -d all -J result.json\n"
+      "  rondo perf {0} --ranks 4 -e 1M --compare base.json --tolerance 10\n"
       "  mpirun -np 4 rondo perf {0} -b 1M -e 16M\n"
       "  srun -n 16 rondo perf {0} -e 1Gi\n\n"
       "Sizes are totals: what an all-gather receives, what a reduce-scatter "
       "sends. 64M is\ndecimal, 64Mi binary. They are rounded down to whole "
       "elements for every rank.\nalgbw = size / time; busbw = algbw * (ranks - "
-      "1) / ranks (broadcast: algbw).\n",
+      "1) / ranks (broadcast: algbw).\n--compare: exit status 2 also where a "
+      "size got slower by more than --tolerance percent.\n",
       name);
 }
 
@@ -189,11 +229,8 @@ void AddCommand(CLI::App* perf_group, Collective collective,
           ReportError(status);
           return static_cast<int>(kExitUsage);
         }
-        return RunAsRanks(invocation, options->local_ranks, [&] {
-          return RunOneRank([&](Communicator* communicator) {
-            return RunBenchmark(*options, invocation, communicator);
-          });
-        });
+        return RunAsRanks(invocation, options->local_ranks,
+                          [&] { return RunRank(*options, invocation); });
       });
   AddCollectiveOptions(app, collective, options.get());
 }

@@ -1,6 +1,8 @@
 #include "perf/bench/collective_options.h"
 
 #include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "perf/bench/baseline.h"
 #include "perf/cli/options.h"
 #include "perf/cli/text_file.h"
 #include "perf/launch/ranks_option.h"
@@ -10,6 +12,7 @@ namespace {
 
 constexpr int kMaxIterations = 100000000;
 constexpr int kMaxRoot = 1 << 20;
+constexpr int kMaxTolerancePct = 1000000;
 
 // One name, or "all" of them.
 template <typename T, typename Parse, typename All>
@@ -60,6 +63,33 @@ void AddTypes(CLI::App* app, Collective collective,
       ->default_str("sum");
 }
 
+void AddReports(CLI::App* app, CollectiveOptions* options) {
+  app->add_flag("--percentiles", options->percentiles,
+                "add p50, p95 and p99 to the table");
+  app->add_option("-J,--json", options->json_path, "write the results as JSON")
+      ->type_name("FILE");
+  app->add_option("--csv", options->csv_path, "write the results as CSV")
+      ->type_name("FILE");
+  CLI::Option* compare =
+      app->add_option("--compare", options->compare_path,
+                      "the -J file of an earlier run of this command; exit "
+                      "status 2 where a size got slower")
+          ->type_name("FILE");
+  AddNumberOption(app, "--tolerance",
+                  "by how many percent a time may grow with --compare", 0,
+                  kMaxTolerancePct, &options->tolerance_pct)
+      ->needs(compare);
+}
+
+Status CheckBaseline(const CollectiveOptions& options) {
+  if (options.compare_path.empty()) return Status::Ok();
+  RONDO_ASSIGN_OR_RETURN(const Baseline base,
+                         LoadBaseline(options.compare_path));
+  RONDO_RETURN_IF_ERROR(base.CheckSameCommand(
+      CollectiveName(options.collective), BufferKindName(options.buffers)));
+  return base.CheckSameRanks(options.local_ranks);
+}
+
 }  // namespace
 
 void AddCollectiveOptions(CLI::App* app, Collective collective,
@@ -78,12 +108,12 @@ void AddCollectiveOptions(CLI::App* app, Collective collective,
                   kMaxIterations, &options->warmup_iterations);
   AddSwitchOption(app, "-c,--check", "check every element: 0 or 1",
                   &options->check);
-  app->add_flag("--percentiles", options->percentiles,
-                "add p50, p95 and p99 to the table");
-  app->add_option("-J,--json", options->json_path, "write the results as JSON")
-      ->type_name("FILE");
-  app->add_option("--csv", options->csv_path, "write the results as CSV")
-      ->type_name("FILE");
+  AddParsedOption(
+      app, "--buffers",
+      fmt::format("kind of memory: {}", fmt::join(BufferKindNames(), ", ")),
+      "NAME", &options->buffers, ParseBufferKind)
+      ->default_str(std::string(BufferKindName(options->buffers)));
+  AddReports(app, options);
 }
 
 Status FinishCollectiveOptions(CollectiveOptions* options) {
@@ -101,7 +131,8 @@ Status FinishCollectiveOptions(CollectiveOptions* options) {
   if (options->local_ranks == 0) return Status::Ok();
   RONDO_RETURN_IF_ERROR(
       CheckWritable(options->json_path).WithContext("--json"));
-  return CheckWritable(options->csv_path).WithContext("--csv");
+  RONDO_RETURN_IF_ERROR(CheckWritable(options->csv_path).WithContext("--csv"));
+  return CheckBaseline(*options).WithContext("--compare");
 }
 
 }  // namespace rondo::perf

@@ -16,6 +16,7 @@
 #include "CLI/CLI.hpp"
 #include "collectives/kernels/data_type.h"
 #include "collectives/plan/plan.h"
+#include "perf/bench/buffer.h"
 #include "perf/bench/sweep.h"
 #include "transports/base/status.h"
 
@@ -31,16 +32,20 @@ struct CollectiveOptions {
   std::vector<DataType> types = {DataType::kFloat32};
   std::vector<Reduction> reductions = {Reduction::kSum};
   int root = 0;
+  BufferKind buffers = BufferKind::kUser;
   bool percentiles = false;
   std::string json_path;
   std::string csv_path;
+  std::string compare_path;  // an earlier JSON report; empty: none
+  int tolerance_pct = 10;
 };
 
 // The options of one collective; `options` must outlive the app.
 void AddCollectiveOptions(CLI::App* app, Collective collective,
                           CollectiveOptions* options);
 
-// What only shows once all options are known.
+// What only shows once all options are known. Where this process starts the
+// ranks itself, the files are tried as well: before, not after, they measure.
 Status FinishCollectiveOptions(CollectiveOptions* options);
 
 }  // namespace rondo::perf

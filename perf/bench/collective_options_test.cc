@@ -60,7 +60,9 @@ TEST(CollectiveOptionsTest, EveryFlagArrives) {
                    "-J",
                    "a.json",
                    "--csv",
-                   "a.csv"},
+                   "a.csv",
+                   "--buffers",
+                   "user"},
                   &options),
             "");
   EXPECT_EQ(options.sweep.min_bytes, 64000);
@@ -75,6 +77,23 @@ TEST(CollectiveOptionsTest, EveryFlagArrives) {
   EXPECT_TRUE(options.percentiles);
   EXPECT_EQ(options.json_path, "a.json");
   EXPECT_EQ(options.csv_path, "a.csv");
+  EXPECT_EQ(options.buffers, BufferKind::kUser);
+}
+
+TEST(CollectiveOptionsTest, ABaseIsReadBeforeRanksAreStarted) {
+  CollectiveOptions rank;  // rank 0 reads it, once all have met
+  ASSERT_EQ(Parse({"--compare", "/no/base.json", "--tolerance", "25"}, &rank),
+            "");
+  EXPECT_EQ(rank.compare_path, "/no/base.json");
+  EXPECT_EQ(rank.tolerance_pct, 25);
+  CollectiveOptions launcher;
+  EXPECT_EQ(launcher.tolerance_pct, 10);
+  EXPECT_NE(Parse({"--compare", "/no/base.json", "--ranks", "2"}, &launcher)
+                .find("/no/base.json"),
+            std::string::npos);
+  CollectiveOptions without;
+  EXPECT_NE(Parse({"--tolerance", "5"}, &without).find("--compare"),
+            std::string::npos);
 }
 
 TEST(CollectiveOptionsTest, AllMeansEveryTypeAndReduction) {
@@ -118,28 +137,30 @@ TEST_P(RefusalTest, NamesTheValueAndWhatIsAccepted) {
 
 INSTANTIATE_TEST_SUITE_P(
     Options, RefusalTest,
-    testing::Values(Refusal{{"-b", "many"}, "\"many\"", "64Mi"},
-                    Refusal{{"-b", "0"}, "\"0\"", "from 1"},
-                    Refusal{{"-e", "-5"}, "\"-5\"", "from 1"},
-                    Refusal{{"-f", "1"}, "\"1\"", "from 2"},
-                    Refusal{{"-n", "0"}, "\"0\"", "from 1"},
-                    Refusal{{"-n", "1.5"}, "\"1.5\"", "whole number"},
-                    Refusal{{"-w", "x"}, "\"x\"", "from 0"},
-                    Refusal{{"-c", "2"}, "\"2\"", "0 or 1"},
-                    Refusal{{"-d", "float8"}, "float8", "bfloat16"},
-                    Refusal{{"-d", "float8"}, "float8", "all"},
-                    Refusal{{"-o", "mean"}, "mean", "avg"},
-                    Refusal{{"--ranks", "0"}, "\"0\"", "from 1 to 1024"},
-                    Refusal{{"--ranks", "5000"}, "\"5000\"", "from 1 to 1024"},
-                    Refusal{{"--ranks", "2", "-r", "2"},
-                            "--root 2",
-                            "0 to 1 in a world of 2"},
-                    Refusal{{"-b", "2Ki", "-e", "1Ki"}, "2048", "1024"},
-                    Refusal{{"-f", "2", "-i", "4"}, "stepfactor", "stepbytes"},
-                    Refusal{{"--frobnicate"}, "--frobnicate", "not expected"},
-                    Refusal{{"--ranks", "2", "-J", "/nonexistent/x"},
-                            "/nonexistent/x",
-                            "cannot write"}));
+    testing::Values(
+        Refusal{{"-b", "many"}, "\"many\"", "64Mi"},
+        Refusal{{"-b", "0"}, "\"0\"", "from 1"},
+        Refusal{{"-e", "-5"}, "\"-5\"", "from 1"},
+        Refusal{{"-f", "1"}, "\"1\"", "from 2"},
+        Refusal{{"-n", "0"}, "\"0\"", "from 1"},
+        Refusal{{"-n", "1.5"}, "\"1.5\"", "whole number"},
+        Refusal{{"-w", "x"}, "\"x\"", "from 0"},
+        Refusal{{"-c", "2"}, "\"2\"", "0 or 1"},
+        Refusal{{"--buffers", "gpu"}, "\"gpu\"", "user"},
+        Refusal{{"--compare", "a", "--tolerance", "-1"}, "\"-1\"", "from 0"},
+        Refusal{{"-d", "float8"}, "float8", "bfloat16"},
+        Refusal{{"-d", "float8"}, "float8", "all"},
+        Refusal{{"-o", "mean"}, "mean", "avg"},
+        Refusal{{"--ranks", "0"}, "\"0\"", "from 1 to 1024"},
+        Refusal{{"--ranks", "5000"}, "\"5000\"", "from 1 to 1024"},
+        Refusal{
+            {"--ranks", "2", "-r", "2"}, "--root 2", "0 to 1 in a world of 2"},
+        Refusal{{"-b", "2Ki", "-e", "1Ki"}, "2048", "1024"},
+        Refusal{{"-f", "2", "-i", "4"}, "stepfactor", "stepbytes"},
+        Refusal{{"--frobnicate"}, "--frobnicate", "not expected"},
+        Refusal{{"--ranks", "2", "-J", "/nonexistent/x"},
+                "/nonexistent/x",
+                "cannot write"}));
 
 }  // namespace
 }  // namespace rondo::perf

@@ -37,7 +37,9 @@ Json Devices(const BenchmarkRun& run) {
 }
 
 Json Config(const BenchmarkRun& run) {
-  Json config = {{"ranks", run.ranks.size()},
+  Json config = {{"collective", run.collective},
+                 {"buffers", BufferKindName(run.buffers)},
+                 {"ranks", run.ranks.size()},
                  {"hosts", run.hosts},
                  {"minimum_bytes", run.sweep.min_bytes},
                  {"maximum_bytes", run.sweep.max_bytes}};

@@ -2,9 +2,9 @@
 //
 //   {"version", "rondo_version", "start_time", "args": [..], "env": [..],
 //    "transport", "devices": [{"rank", "pid", "hostname", "host"}],
-//    "config": {"ranks", "hosts", "minimum_bytes", "maximum_bytes",
-//               "step_factor" | "step_bytes", "warmup_iters", "iterations",
-//               "validation"},
+//    "config": {"collective", "buffers", "ranks", "hosts", "minimum_bytes",
+//               "maximum_bytes", "step_factor" | "step_bytes", "warmup_iters",
+//               "iterations", "validation"},
 //    "results": [{"size", "count", "type", "redop", "root",
 //                 "out_of_place": {"time", "alg_bw", "bus_bw", "nwrong",
 //                                  "per_iter": {"min_us", "max_us", "avg_us",

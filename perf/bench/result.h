@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "perf/bench/buffer.h"
 #include "perf/bench/statistics.h"
 #include "perf/bench/sweep.h"
 
@@ -57,6 +58,7 @@ struct BenchmarkRun {
   int iterations = 0;
   int warmup_iterations = 0;
   bool check = true;
+  BufferKind buffers = BufferKind::kUser;
   std::vector<ResultRow> rows;
 };
 

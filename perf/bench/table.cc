@@ -48,14 +48,14 @@ std::string PreambleText(const BenchmarkRun& run) {
   std::string text = fmt::format(
       "# rondo {} perf {}\n"
       "# ranks {} hosts {} minBytes {} maxBytes {} step: {}({}) warmup iters: "
-      "{} iters: {} validation: {}\n"
+      "{} iters: {} validation: {} buffers: {}\n"
       "# Transport: {}\n"
       "#\n# Using ranks\n",
       VersionText(), run.collective, run.ranks.size(), run.hosts,
       run.sweep.min_bytes, run.sweep.max_bytes,
       factor ? run.sweep.factor : run.sweep.step_bytes,
       factor ? "factor" : "bytes", run.warmup_iterations, run.iterations,
-      run.check ? 1 : 0, run.transport);
+      run.check ? 1 : 0, BufferKindName(run.buffers), run.transport);
   for (const RankFacts& facts : run.ranks) {
     text += fmt::format("#  Rank {:>2} Pid {:>6} on {} (host {})\n", facts.rank,
                         facts.pid, facts.hostname, facts.host);

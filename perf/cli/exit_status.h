@@ -14,6 +14,7 @@ enum ExitStatus : int {
   kExitOk = 0,
   kExitFailed = 1,  // wrong elements, an error while running, a killed rank
   kExitUsage = 2,   // an option or argument is not accepted; nothing ran
+  kExitSlower = 2,  // `rondo perf --compare`: a size got slower
 };
 
 // For the end of every --help.
