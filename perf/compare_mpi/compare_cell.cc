@@ -82,6 +82,7 @@ Result<int64_t> Check(const CollectiveCall& call, bool in_place, uint64_t seed,
 }
 
 Status TakeTurns(int alternations, MpiLibrary* mpi,
+                 const std::function<Status()>& sample_limit,
                  std::vector<Contender>* contenders) {
   for (Contender& contender : *contenders) {
     RONDO_ASSIGN_OR_RETURN(contender.calls,
@@ -95,6 +96,7 @@ Status TakeTurns(int alternations, MpiLibrary* mpi,
                              WorstRankUs(mpi, contender.calls, contender.call));
       contender.times_us.push_back(us);
     }
+    RONDO_RETURN_IF_ERROR(sample_limit());
   }
   return Status::Ok();
 }
@@ -103,7 +105,7 @@ Status TakeTurns(int alternations, MpiLibrary* mpi,
 
 Result<CellResult> CompareCell(const Cell& cell, int alternations,
                                uint64_t seed, Communicator* communicator,
-                               MpiLibrary* mpi) {
+                               MpiLibrary* mpi, MemoryLoops* loops) {
   WorkloadSpec spec;
   spec.collective = cell.collective;
   spec.count = cell.count;
@@ -121,7 +123,15 @@ Result<CellResult> CompareCell(const Cell& cell, int alternations,
   result.alternations = alternations;
   RONDO_ASSIGN_OR_RETURN(result.wrong, Check(call, cell.in_place, seed,
                                              contenders, mpi, &*workload));
-  RONDO_RETURN_IF_ERROR(TakeTurns(alternations, mpi, &contenders));
+  std::vector<double> limits_gbs;
+  const auto sample_limit = [&]() -> Status {
+    if (loops == nullptr || !IsMemoryBound(result.bytes)) return Status::Ok();
+    RONDO_ASSIGN_OR_RETURN(const double gbs, loops->Sample(cell.collective));
+    limits_gbs.push_back(gbs);
+    return Status::Ok();
+  };
+  RONDO_RETURN_IF_ERROR(
+      TakeTurns(alternations, mpi, sample_limit, &contenders));
   result.rondo_us = Median(contenders[0].times_us);
   for (size_t i = 1; i < contenders.size(); ++i) {
     const double us = Median(contenders[i].times_us);
@@ -129,6 +139,9 @@ Result<CellResult> CompareCell(const Cell& cell, int alternations,
     result.mpi_us = us;
     result.mpi_call = contenders[i].name;
   }
+  result.limit_fraction =
+      LimitFraction(Median(limits_gbs), cell.collective, result.bytes,
+                    mpi->size(), cell.in_place, result.rondo_us);
   return result;
 }
 

@@ -11,21 +11,24 @@
 //
 // Example:
 //   RONDO_ASSIGN_OR_RETURN(CellResult result,
-//                          CompareCell(cell, 5, seed, communicator, &mpi));
+//                          CompareCell(cell, 5, seed, communicator, &mpi,
+//                                      &loops));
 #pragma once
 
 #include <cstdint>
 
 #include "collectives/communicator.h"
+#include "perf/compare_mpi/memory_loops.h"
 #include "perf/compare_mpi/mpi_library.h"
 #include "perf/compare_mpi/result.h"
 #include "transports/base/status.h"
 
 namespace rondo::perf {
 
-// Uses the seeds from `seed` to `seed` + 2. The limit is left to the caller.
+// Uses the seeds from `seed` to `seed` + 2. `loops` take turns as well where
+// the memory can be the limit; null: it is no limit.
 Result<CellResult> CompareCell(const Cell& cell, int alternations,
                                uint64_t seed, Communicator* communicator,
-                               MpiLibrary* mpi);
+                               MpiLibrary* mpi, MemoryLoops* loops);
 
 }  // namespace rondo::perf

@@ -9,7 +9,6 @@
 #include "perf/compare_mpi/compare_cell.h"
 #include "perf/compare_mpi/compared_counts.h"
 #include "perf/compare_mpi/machine.h"
-#include "perf/compare_mpi/measure_limits.h"
 #include "perf/compare_mpi/report.h"
 #include "perf/compare_mpi/svg_plot.h"
 #include "transports/ucx/ucx_transport.h"
@@ -46,6 +45,7 @@ Status Comparison::Run(const std::vector<std::string>& words,
   Print(PreambleText(run_) + HeaderText(run_));
   RONDO_RETURN_IF_ERROR(MeasureAll());
   RONDO_RETURN_IF_ERROR(MeasureSlowOnesAgain());
+  run_.limits = loops_->limits();
   run_.end_time = NowText();
   Print(SummaryText(run_));
   return Agree(communicator_, WriteReports());
@@ -72,7 +72,8 @@ Status Comparison::Describe(const std::vector<std::string>& words,
   run_.cores = OnlineCores();
   run_.ranks = mpi_->size();
   progress_.Show("measuring the memory");
-  RONDO_ASSIGN_OR_RETURN(run_.limits, MeasureMemoryLimits(mpi_));
+  RONDO_ASSIGN_OR_RETURN(loops_, MemoryLoops::Create(mpi_));
+  run_.limits = loops_->limits();
   return Status::Ok();
 }
 
@@ -113,16 +114,9 @@ Result<CellResult> Comparison::MeasureCell(const Cell& cell, int alternations) {
   // Never the same data twice, so that what a call left behind is not taken
   // for the result of a later one.
   seed_ += 3;
-  RONDO_ASSIGN_OR_RETURN(
-      CellResult result,
-      CompareCell(cell, alternations, seed_, communicator_, mpi_));
-  // The limits are those of one host's memory.
-  if (communicator_->host_count() == 1) {
-    result.limit_fraction =
-        LimitFraction(run_.limits, cell.collective, result.bytes, run_.ranks,
-                      cell.in_place, result.rondo_us);
-  }
-  return result;
+  // The loops are those of one host's memory.
+  MemoryLoops* loops = communicator_->host_count() == 1 ? &*loops_ : nullptr;
+  return CompareCell(cell, alternations, seed_, communicator_, mpi_, loops);
 }
 
 Status Comparison::WriteReports() const {

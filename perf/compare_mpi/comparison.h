@@ -12,11 +12,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "collectives/communicator.h"
 #include "perf/cli/progress_line.h"
+#include "perf/compare_mpi/memory_loops.h"
 #include "perf/compare_mpi/mpi_library.h"
 #include "perf/compare_mpi/options.h"
 #include "perf/compare_mpi/result.h"
@@ -54,6 +56,7 @@ class Comparison {
   bool speaks_;
   ProgressLine progress_;
   uint64_t seed_ = 0;
+  std::optional<MemoryLoops> loops_;
   ComparisonRun run_;
 };
 

@@ -1,36 +1,33 @@
 #include "perf/compare_mpi/memory_limits.h"
 
 namespace rondo::perf {
-namespace {
-
-double TimeUs(double bytes, double gbs) {
-  return gbs > 0 ? bytes / (gbs * 1e3) : 0;
-}
-
-}  // namespace
-
 std::string_view StoreHintName(StoreHint hint) {
   return hint == StoreHint::kStream ? "streaming" : "cached";
 }
 
-double LeastTimeUs(const MemoryLimits& limits, Collective collective,
-                   size_t total_bytes, int ranks, bool in_place) {
-  const auto total = static_cast<double>(total_bytes);
-  if (collective == Collective::kAllGather) {
-    return TimeUs(total * (in_place ? ranks - 1 : ranks), limits.copy_gbs);
-  }
+double LimitingGbs(const MemoryLimits& limits, Collective collective,
+                   int ranks) {
+  if (collective == Collective::kAllGather) return limits.copy_gbs;
   for (const ReduceLimit& limit : limits.reduce) {
-    if (limit.sources == ranks) return TimeUs(total * (ranks + 1), limit.gbs);
+    if (limit.sources == ranks) return limit.gbs;
   }
   return 0;
 }
 
-std::optional<double> LimitFraction(const MemoryLimits& limits,
-                                    Collective collective, size_t total_bytes,
-                                    int ranks, bool in_place, double time_us) {
-  if (total_bytes < kLeastLimitedBytes || time_us <= 0) return std::nullopt;
+double LeastTimeUs(double gbs, Collective collective, size_t total_bytes,
+                   int ranks, bool in_place) {
+  if (gbs <= 0) return 0;
+  const bool gather = collective == Collective::kAllGather;
+  const int times = !gather ? ranks + 1 : in_place ? ranks - 1 : ranks;
+  return static_cast<double>(total_bytes) * times / (gbs * 1e3);
+}
+
+std::optional<double> LimitFraction(double gbs, Collective collective,
+                                    size_t total_bytes, int ranks,
+                                    bool in_place, double time_us) {
+  if (!IsMemoryBound(total_bytes) || time_us <= 0) return std::nullopt;
   const double least_us =
-      LeastTimeUs(limits, collective, total_bytes, ranks, in_place);
+      LeastTimeUs(gbs, collective, total_bytes, ranks, in_place);
   if (least_us <= 0) return std::nullopt;
   return least_us / time_us;
 }

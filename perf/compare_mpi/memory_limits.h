@@ -16,8 +16,8 @@
 // Thread-safety: values and pure functions. Failure: none.
 //
 // Example:
-//   const double least_us =
-//       LeastTimeUs(limits, Collective::kAllGather, bytes, 2, in_place);
+//   const double least_us = LeastTimeUs(
+//       limits.copy_gbs, Collective::kAllGather, bytes, 2, in_place);
 //   const double fraction = least_us / measured_us;
 #pragma once
 
@@ -48,13 +48,23 @@ struct MemoryLimits {
 // Below this total the caches, not the memory, set the pace.
 inline constexpr size_t kLeastLimitedBytes = size_t{8} << 20;
 
-// Microseconds; 0 where no limit was measured for it.
-double LeastTimeUs(const MemoryLimits& limits, Collective collective,
-                   size_t total_bytes, int ranks, bool in_place);
+// Whether the memory can be what limits a collective of this size.
+inline bool IsMemoryBound(size_t total_bytes) {
+  return total_bytes >= kLeastLimitedBytes;
+}
 
-// Empty below kLeastLimitedBytes, or without a limit.
-std::optional<double> LimitFraction(const MemoryLimits& limits,
-                                    Collective collective, size_t total_bytes,
-                                    int ranks, bool in_place, double time_us);
+// The speed of the loop that limits the collective: copying, or reducing as
+// many sources as ranks. 0 where it was not measured.
+double LimitingGbs(const MemoryLimits& limits, Collective collective,
+                   int ranks);
+
+// Microseconds at that speed; 0 for none.
+double LeastTimeUs(double gbs, Collective collective, size_t total_bytes,
+                   int ranks, bool in_place);
+
+// Empty where the memory is no limit, or was not measured.
+std::optional<double> LimitFraction(double gbs, Collective collective,
+                                    size_t total_bytes, int ranks,
+                                    bool in_place, double time_us);
 
 }  // namespace rondo::perf

@@ -116,7 +116,9 @@ TEST(ComparisonReportTest, TheSummaryNamesTheSlowestCellAndTheWrongOnes) {
   run.results[1].wrong = 3;
   EXPECT_NE(SummaryText(run).find("3 FAILED"), std::string::npos);
   run.results.clear();
-  EXPECT_EQ(SummaryText(run), "# Wrong elements : 0 OK\n");
+  EXPECT_EQ(SummaryText(run),
+            "# Memory         : 20.0 GB/s copied, median over the run\n"
+            "# Wrong elements : 0 OK\n");
 }
 
 TEST(ComparisonReportTest, TheJsonHasEveryCell) {

@@ -71,8 +71,10 @@ std::string SummaryText(const ComparisonRun& run) {
                          return a.ratio() < b.ratio();
                        });
   const int64_t wrong = TotalWrong(run);
-  std::string text = fmt::format("# Wrong elements : {} {}\n", wrong,
-                                 wrong == 0 ? "OK" : "FAILED");
+  std::string text = fmt::format(
+      "# Memory         : {:.1f} GB/s copied, median over the run\n"
+      "# Wrong elements : {} {}\n",
+      run.limits.copy_gbs, wrong, wrong == 0 ? "OK" : "FAILED");
   if (slowest == run.results.end()) return text;
   const auto below = std::count_if(
       run.results.begin(), run.results.end(),

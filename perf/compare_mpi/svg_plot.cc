@@ -118,8 +118,9 @@ class PanelDrawing {
     first_ = std::floor(log2_of(panel.results.front()));
     last_ = std::max(first_ + 1, std::ceil(log2_of(panel.results.back())));
     const CellResult& largest = *panel.results.back();
-    const double least_us = LeastTimeUs(
-        run.limits, panel.collective, largest.bytes, run.ranks, panel.in_place);
+    const double least_us =
+        LeastTimeUs(LimitingGbs(run.limits, panel.collective, run.ranks),
+                    panel.collective, largest.bytes, run.ranks, panel.in_place);
     limit_ = least_us > 0 ? BusBandwidth(largest, run.ranks, least_us) : 0;
     highest_ = limit_;
     for (const CellResult* result : panel.results) {
