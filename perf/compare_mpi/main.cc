@@ -15,6 +15,14 @@
 #include "transports/base/environment.h"
 #include "transports/base/parameters.h"
 
+// Under a sanitizer: MPI libraries keep memory that they never free, of
+// plug-ins that are unloaded by then and cannot be named, and none of them is
+// instrumented.
+extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
+extern "C" const char* __tsan_default_options() {
+  return "ignore_noninstrumented_modules=1";
+}
+
 namespace rondo::perf {
 namespace {
 
