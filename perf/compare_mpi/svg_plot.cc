@@ -172,7 +172,7 @@ class PanelDrawing {
     }
     svg +=
         Text(left_ + width() / 2, top_ + height() + 30, "middle", 10, "bytes");
-    return svg + Text(left_, top_ - 8, "end", 10, "busbw GB/s");
+    return svg + Text(left_ - kLeft + 4, top_ - 8, "start", 10, "busbw GB/s");
   }
 
   // 1, 2 or 5 times a power of ten, some five of them up to the top.
@@ -237,10 +237,10 @@ std::string SvgPlot(const ComparisonRun& run) {
       width, height);
   svg += Text(kLeft, 24, "start", 16,
               fmt::format("Rondo {} and {}, {} ranks, fp32", VersionText(),
-                          run.mpi_version, run.ranks));
+                          run.mpi_name, run.ranks));
   svg += Text(kLeft, 43, "start", 12,
-              fmt::format("{}, {} cores; UCX {}", run.cpu_model, run.cores,
-                          run.ucx_version));
+              fmt::format("{}; UCX {}; {}, {} cores", run.mpi_version,
+                          run.ucx_version, run.cpu_model, run.cores));
   svg += Legend(lines);
   if (panels.empty()) svg += Text(kLeft, kTop + 40, "start", 14, "no results");
   for (size_t i = 0; i < panels.size(); ++i) {
