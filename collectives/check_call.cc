@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <string>
 
 #include "fmt/format.h"
@@ -89,35 +88,44 @@ class Checker {
   Status SetCounts() {
     if (Is(Collective::kBarrier)) return Status::Ok();
     if (Is(Collective::kBroadcast)) {
-      arguments_.counts = {call_.count};
+      arguments_.counts = BlockCounts(call_.count, 1);
       return Status::Ok();
     }
     if (call_.counts.empty()) {
-      arguments_.counts.assign(world_size_, call_.count);
+      arguments_.counts = BlockCounts(call_.count, world_size_);
       return Status::Ok();
     }
     if (call_.counts.size() != static_cast<size_t>(world_size_)) {
       return Refuse(fmt::format("{} counts for {} ranks; one each is needed",
                                 call_.counts.size(), world_size_));
     }
-    arguments_.counts.assign(call_.counts.begin(), call_.counts.end());
+    arguments_.counts = BlockCounts({call_.counts.begin(), call_.counts.end()});
     return Status::Ok();
   }
 
   Status CheckTotal() const {
     const size_t widest = std::max(ElementSize(arguments_.input_type),
                                    ElementSize(arguments_.output_type));
+    const BlockCounts& counts = arguments_.counts;
     size_t left = kMaxBytes / widest;
-    for (size_t count : arguments_.counts) {
-      if (count > left) {
-        return Refuse(
-            fmt::format("a count of {} elements; all ranks together "
-                        "may have {} bytes at most",
-                        count, kMaxBytes));
+    if (counts.even()) {
+      if (counts.blocks() == 0 || counts.largest() <= left / counts.blocks()) {
+        return Status::Ok();
       }
+      return RefuseCount(counts.largest());
+    }
+    for (size_t count : counts.uneven()) {
+      if (count > left) return RefuseCount(count);
       left -= count;
     }
     return Status::Ok();
+  }
+
+  Status RefuseCount(size_t count) const {
+    return Refuse(
+        fmt::format("a count of {} elements; all ranks together "
+                    "may have {} bytes at most",
+                    count, kMaxBytes));
   }
 
   Status CheckUpdate() {
@@ -130,7 +138,7 @@ class Checker {
           DataTypeName(call_.type), DataTypeName(call_.output_type)));
     }
     arguments_.update = call_.update;
-    const size_t total = arguments_.TotalCount();
+    const size_t total = arguments_.counts.total();
     if (call_.parameter_counts.empty()) {
       arguments_.parameter_counts = {total};
       return Status::Ok();
@@ -153,9 +161,9 @@ class Checker {
   }
 
   Status CheckBuffers() const {
-    const size_t total = arguments_.TotalCount();
-    const size_t own = arguments_.counts.empty()    ? 0
-                       : Is(Collective::kBroadcast) ? arguments_.counts[0]
+    const size_t total = arguments_.counts.total();
+    const size_t own = arguments_.counts.blocks() == 0 ? 0
+                       : Is(Collective::kBroadcast)    ? arguments_.counts[0]
                                                     : arguments_.counts[rank_];
     switch (call_.collective) {
       case Collective::kAllGather:
@@ -175,10 +183,7 @@ class Checker {
   }
 
   // Elements of the blocks before this rank's.
-  size_t Before() const {
-    return std::accumulate(arguments_.counts.begin(),
-                           arguments_.counts.begin() + rank_, size_t{0});
-  }
+  size_t Before() const { return arguments_.counts.Before(rank_); }
 
   Status CheckPointer(const char* name, const void* data, size_t count) const {
     if (data != nullptr || count == 0) return Status::Ok();

@@ -1,15 +1,16 @@
 // Every collective, through the whole stack of one process: exact values for
 // all types, reductions, rank counts, host layouts, sizes and placements.
 
-#include <cstring>
 #include <fstream>
 #include <map>
-#include <numeric>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "collectives/communicator.h"
 #include "collectives/kernels/test_data.h"
+#include "collectives/testing/check_collective.h"
+#include "collectives/testing/elements.h"
 #include "collectives/testing/world.h"
 #include "fmt/format.h"
 #include "gtest/gtest.h"
@@ -21,176 +22,94 @@ namespace {
 constexpr uint64_t kSeed = 7;
 
 // Small chunks, so that modest sizes have many of them.
-WorldOptions SmallChunks(int ranks, std::vector<std::string> hosts = {}) {
+WorldOptions SmallChunks(int ranks, std::vector<std::string> hosts = {},
+                         const std::string& algorithm = "auto") {
   return {.ranks = ranks,
           .host_ids = std::move(hosts),
           .settings = {{"RONDO_CHUNK_BYTES", "1024"},
-                       {"RONDO_WINDOW_CHUNKS", "3"}}};
-}
-
-size_t Sum(const std::vector<size_t>& counts) {
-  return std::accumulate(counts.begin(), counts.end(), size_t{0});
-}
-
-size_t Before(const std::vector<size_t>& counts, int rank) {
-  return std::accumulate(counts.begin(), counts.begin() + rank, size_t{0});
-}
-
-// Elements of one type at any alignment, poisoned at first, with a guard
-// behind.
-class Elements {
- public:
-  Elements(DataType type, size_t count, size_t misalignment = 0)
-      : type_(type),
-        count_(count),
-        shift_(misalignment),
-        bytes_(shift_ + count * ElementSize(type) + kGuard, '\xa5') {}
-
-  char* at(size_t element) {
-    return bytes_.data() + shift_ + element * ElementSize(type_);
-  }
-  bool GuardIntact() const {
-    return std::all_of(bytes_.end() - kGuard, bytes_.end(),
-                       [](char byte) { return byte == '\xa5'; });
-  }
-  size_t Wrong(const Elements& want) const {
-    return CountWrong(type_, bytes_.data() + shift_,
-                      want.bytes_.data() + want.shift_, count_);
-  }
-
- private:
-  static constexpr size_t kGuard = 64;
-  DataType type_;
-  size_t count_;
-  size_t shift_;
-  std::vector<char> bytes_;
-};
-
-struct Case {
-  DataType type = DataType::kFloat32;
-  Reduction reduction = Reduction::kSum;
-  std::vector<size_t> counts;
-  bool in_place = false;
-  size_t misalignment = 0;
-
-  std::string Text() const {
-    return fmt::format("{} {} total {} in_place {} misaligned {}",
-                       DataTypeName(type), ReductionName(reduction),
-                       Sum(counts), in_place, misalignment);
-  }
-};
-
-void CheckAllGather(Communicator& comm, const Case& c) {
-  const size_t total = Sum(c.counts);
-  const size_t before = Before(c.counts, comm.rank());
-  const size_t own = c.counts[comm.rank()];
-  Elements input(c.type, own, c.misalignment);
-  Elements output(c.type, total, c.misalignment);
-  Elements want(c.type, total);
-  for (int r = 0; r < comm.world_size(); ++r) {
-    FillTestData(c.type, Reduction::kMax, kSeed, r, 0,
-                 want.at(Before(c.counts, r)), c.counts[r]);
-  }
-  char* source = c.in_place ? output.at(before) : input.at(0);
-  std::memcpy(source, want.at(before), own * ElementSize(c.type));
-  const Status status = comm.Run({.collective = Collective::kAllGather,
-                                  .input = source,
-                                  .output = output.at(0),
-                                  .counts = c.counts,
-                                  .type = c.type});
-  ASSERT_TRUE(status.ok()) << status.ToString();
-  EXPECT_EQ(output.Wrong(want), 0u) << c.Text();
-  EXPECT_TRUE(output.GuardIntact()) << c.Text();
-  EXPECT_EQ(std::memcmp(source, want.at(before), own * ElementSize(c.type)), 0)
-      << "input changed: " << c.Text();
-}
-
-void CheckReduceScatter(Communicator& comm, const Case& c) {
-  const size_t total = Sum(c.counts);
-  const size_t before = Before(c.counts, comm.rank());
-  const size_t own = c.counts[comm.rank()];
-  Elements input(c.type, total, c.misalignment);
-  Elements untouched(c.type, total);
-  Elements output(c.type, own, c.misalignment);
-  Elements want(c.type, own);
-  FillTestData(c.type, c.reduction, kSeed, comm.rank(), 0, input.at(0), total);
-  FillTestData(c.type, c.reduction, kSeed, comm.rank(), 0, untouched.at(0),
-               total);
-  FillExpected(c.type, c.reduction, kSeed, comm.world_size(), before,
-               want.at(0), own);
-  char* result = c.in_place ? input.at(before) : output.at(0);
-  const Status status = comm.Run({.collective = Collective::kReduceScatter,
-                                  .input = input.at(0),
-                                  .output = result,
-                                  .counts = c.counts,
-                                  .type = c.type,
-                                  .reduction = c.reduction});
-  ASSERT_TRUE(status.ok()) << status.ToString();
-  EXPECT_EQ(CountWrong(c.type, result, want.at(0), own), 0u) << c.Text();
-  EXPECT_TRUE(output.GuardIntact()) << c.Text();
-  if (c.in_place) {
-    std::memcpy(untouched.at(before), want.at(0), own * ElementSize(c.type));
-  }
-  EXPECT_EQ(input.Wrong(untouched), 0u) << "input changed: " << c.Text();
-}
-
-std::vector<size_t> Even(int ranks, size_t count) {
-  return std::vector<size_t>(ranks, count);
+                       {"RONDO_WINDOW_CHUNKS", "3"},
+                       {"RONDO_ALGO", algorithm}}};
 }
 
 class WorldSizes : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Ranks, WorldSizes, testing::Values(1, 2, 3, 5, 7, 8));
 
-TEST_P(WorldSizes, AllGatherIsExactAtEverySizeAndPlacement) {
-  const int ranks = GetParam();
-  RunWorld(SmallChunks(ranks), [&](Communicator& comm) {
+using RanksAndAlgorithm = std::tuple<int, std::string>;
+
+class EveryAlgorithm : public testing::TestWithParam<RanksAndAlgorithm> {
+ protected:
+  int ranks() const { return std::get<0>(GetParam()); }
+  WorldOptions Options() const {
+    return SmallChunks(ranks(), {}, std::get<1>(GetParam()));
+  }
+};
+INSTANTIATE_TEST_SUITE_P(
+    RanksAndAlgorithm, EveryAlgorithm,
+    testing::Combine(testing::Values(1, 2, 3, 5, 7, 8),
+                     testing::Values("auto", "ring", "direct", "staged")),
+    [](const testing::TestParamInfo<RanksAndAlgorithm>& info) {
+      return fmt::format("{}{}", std::get<1>(info.param),
+                         std::get<0>(info.param));
+    });
+
+TEST_P(EveryAlgorithm, AllGatherIsExactAtEverySizeAndPlacement) {
+  const int ranks = this->ranks();
+  RunWorld(Options(), [&](Communicator& comm) {
     for (size_t count : {0, 1, 255, 256, 257, 5000}) {
       for (bool in_place : {false, true}) {
-        CheckAllGather(comm, {.counts = Even(ranks, count),
-                              .in_place = in_place,
-                              .misalignment = count % 4});
+        EXPECT_EQ(WrongAllGather(comm, {.counts = EvenCounts(ranks, count),
+                                        .in_place = in_place,
+                                        .misalignment = count % 4}),
+                  "");
       }
     }
   });
 }
 
-TEST_P(WorldSizes, ReduceScatterIsExactAtEverySizeAndPlacement) {
-  const int ranks = GetParam();
-  RunWorld(SmallChunks(ranks), [&](Communicator& comm) {
+TEST_P(EveryAlgorithm, ReduceScatterIsExactAtEverySizeAndPlacement) {
+  const int ranks = this->ranks();
+  RunWorld(Options(), [&](Communicator& comm) {
     for (size_t count : {0, 1, 255, 256, 257, 5000}) {
       for (bool in_place : {false, true}) {
-        CheckReduceScatter(comm, {.counts = Even(ranks, count),
-                                  .in_place = in_place,
-                                  .misalignment = count % 4});
+        EXPECT_EQ(WrongReduceScatter(comm, {.counts = EvenCounts(ranks, count),
+                                            .in_place = in_place,
+                                            .misalignment = count % 4}),
+                  "");
       }
     }
   });
 }
 
-TEST_P(WorldSizes, EveryTypeAndReductionIsExact) {
-  const int ranks = GetParam();
-  RunWorld(SmallChunks(ranks), [&](Communicator& comm) {
+TEST_P(EveryAlgorithm, EveryTypeAndReductionIsExact) {
+  const int ranks = this->ranks();
+  RunWorld(Options(), [&](Communicator& comm) {
     for (DataType type : AllDataTypes()) {
-      CheckAllGather(comm, {.type = type, .counts = Even(ranks, 2049)});
+      EXPECT_EQ(WrongAllGather(
+                    comm, {.type = type, .counts = EvenCounts(ranks, 2049)}),
+                "");
       for (Reduction reduction : AllReductions()) {
-        CheckReduceScatter(comm, {.type = type,
-                                  .reduction = reduction,
-                                  .counts = Even(ranks, 1111),
-                                  .misalignment = 1});
+        EXPECT_EQ(WrongReduceScatter(comm, {.type = type,
+                                            .reduction = reduction,
+                                            .counts = EvenCounts(ranks, 1111),
+                                            .misalignment = 1}),
+                  "");
       }
     }
   });
 }
 
-TEST_P(WorldSizes, UnevenAndEmptyBlocksAreExact) {
-  const int ranks = GetParam();
+TEST_P(EveryAlgorithm, UnevenAndEmptyBlocksAreExact) {
+  const int ranks = this->ranks();
   std::vector<size_t> counts;
   for (int r = 0; r < ranks; ++r)
     counts.push_back(r % 3 == 1 ? 0 : r * 700 + 3);
-  RunWorld(SmallChunks(ranks), [&](Communicator& comm) {
+  RunWorld(Options(), [&](Communicator& comm) {
     for (bool in_place : {false, true}) {
-      CheckAllGather(comm, {.counts = counts, .in_place = in_place});
-      CheckReduceScatter(comm, {.counts = counts, .in_place = in_place});
+      EXPECT_EQ(WrongAllGather(comm, {.counts = counts, .in_place = in_place}),
+                "");
+      EXPECT_EQ(
+          WrongReduceScatter(comm, {.counts = counts, .in_place = in_place}),
+          "");
     }
   });
 }
@@ -201,8 +120,9 @@ TEST_P(WorldSizes, RanksOnSeveralHostsAgreeThroughMessages) {
   for (int r = 0; r < ranks; ++r) hosts.push_back(r % 2 == 0 ? "even" : "odd");
   RunWorld(SmallChunks(ranks, hosts), [&](Communicator& comm) {
     EXPECT_EQ(comm.host_count(), std::min(ranks, 2));
-    CheckAllGather(comm, {.counts = Even(ranks, 3001)});
-    CheckReduceScatter(comm, {.counts = Even(ranks, 3001)});
+    EXPECT_EQ(WrongAllGather(comm, {.counts = EvenCounts(ranks, 3001)}), "");
+    EXPECT_EQ(WrongReduceScatter(comm, {.counts = EvenCounts(ranks, 3001)}),
+              "");
     EXPECT_TRUE(comm.Barrier().ok());
   });
 }
@@ -213,7 +133,7 @@ TEST_P(WorldSizes, BroadcastReachesEveryRankFromEveryRoot) {
     for (int root = 0; root < ranks; ++root) {
       const size_t count = 2000 + root;
       Elements want(DataType::kBfloat16, count);
-      Elements output(DataType::kBfloat16, count, 2);
+      Elements output(DataType::kBfloat16, count, {.misalignment = 2});
       FillTestData(DataType::kBfloat16, Reduction::kMax, kSeed, root, 0,
                    want.at(0), count);
       const void* input = comm.rank() == root ? want.at(0) : nullptr;
@@ -225,29 +145,54 @@ TEST_P(WorldSizes, BroadcastReachesEveryRankFromEveryRoot) {
   });
 }
 
-TEST_P(WorldSizes, DirectIsExactAtEverySizeAndPlacement) {
+// More pieces than there are slots, and calls of all lengths in turn, so that
+// pieces of several calls are under way.
+TEST_P(WorldSizes, StagedPiecesReuseTheirSlotsInOrder) {
   const int ranks = GetParam();
-  WorldOptions options = SmallChunks(ranks);
-  options.settings.push_back({"RONDO_ALGO", "direct"});
-  RunWorld(options, [&](Communicator& comm) {
-    for (size_t count : {0, 1, 257, 5000}) {
-      for (bool in_place : {false, true}) {
-        const Case c{.counts = Even(ranks, count), .in_place = in_place};
-        CheckAllGather(comm, c);
-        CheckReduceScatter(comm, c);
-      }
+  RunWorld(SmallChunks(ranks, {}, "staged"), [&](Communicator& comm) {
+    for (size_t count : {100'003, 1, 8'192, 8'193, 2, 70'000, 0, 5}) {
+      EXPECT_EQ(WrongAllGather(comm, {.counts = EvenCounts(ranks, count)}), "");
+      EXPECT_EQ(WrongReduceScatter(comm, {.counts = EvenCounts(ranks, count),
+                                          .in_place = true}),
+                "");
     }
-    CheckReduceScatter(comm, {.type = DataType::kBfloat16,
-                              .reduction = Reduction::kAverage,
-                              .counts = Even(ranks, 777)});
     EXPECT_EQ(comm.counters().message_bytes_sent, 0u);
   });
 }
 
+// Any mixture of memory gives the same result: it picks the way to a peer.
+TEST_P(EveryAlgorithm, RanksMayMixSymmetricAndOrdinaryMemory) {
+  RunWorld(Options(), [&](Communicator& comm) {
+    for (int mixture = 0; mixture < 4; ++mixture) {
+      CollectiveCase c{.counts = EvenCounts(ranks(), 9001)};
+      c.symmetric_input =
+          mixture == 1 || (mixture == 3 && comm.rank() % 2 == 0);
+      c.symmetric_output = mixture == 2 || (mixture == 3 && comm.rank() < 2);
+      for (bool in_place : {false, true}) {
+        c.in_place = in_place;
+        EXPECT_EQ(WrongAllGather(comm, c), "");
+        EXPECT_EQ(WrongReduceScatter(comm, c), "");
+      }
+    }
+  });
+}
+
+TEST_P(WorldSizes, CallsInsideAHostSendNoMessages) {
+  const int ranks = GetParam();
+  for (const char* algorithm : {"auto", "direct"}) {
+    RunWorld(SmallChunks(ranks, {}, algorithm), [&](Communicator& comm) {
+      EXPECT_EQ(WrongAllGather(comm, {.counts = EvenCounts(ranks, 30'000)}),
+                "");
+      EXPECT_EQ(WrongReduceScatter(comm, {.counts = EvenCounts(ranks, 30'000)}),
+                "");
+      EXPECT_EQ(WrongReduceScatter(comm, {.counts = EvenCounts(ranks, 3)}), "");
+      EXPECT_EQ(comm.counters().message_bytes_sent, 0u);
+    });
+  }
+}
+
 TEST(CollectivesTest, DirectIsRefusedBetweenHostsWithTheReason) {
-  WorldOptions options = SmallChunks(2, {"a", "b"});
-  options.settings.push_back({"RONDO_ALGO", "direct"});
-  RunWorld(options, [](Communicator& comm) {
+  RunWorld(SmallChunks(2, {"a", "b"}, "direct"), [](Communicator& comm) {
     float input = 1, output[2];
     const Status status = comm.AllGather(&input, output, 1, DataType::kFloat32);
     EXPECT_EQ(status.code(), Code::kNotSupported);
@@ -257,11 +202,15 @@ TEST(CollectivesTest, DirectIsRefusedBetweenHostsWithTheReason) {
 }
 
 TEST_P(WorldSizes, SeveralLanesCarryTheChunksInTurn) {
-  WorldOptions options = SmallChunks(GetParam());
+  WorldOptions options = SmallChunks(GetParam(), {}, "ring");
   options.lanes = 3;
   RunWorld(options, [&](Communicator& comm) {
-    CheckAllGather(comm, {.counts = Even(comm.world_size(), 4000)});
-    CheckReduceScatter(comm, {.counts = Even(comm.world_size(), 4000)});
+    EXPECT_EQ(
+        WrongAllGather(comm, {.counts = EvenCounts(comm.world_size(), 4000)}),
+        "");
+    EXPECT_EQ(WrongReduceScatter(
+                  comm, {.counts = EvenCounts(comm.world_size(), 4000)}),
+              "");
   });
 }
 
@@ -349,7 +298,7 @@ TEST(CollectivesTest, SplitGroupsByColorAndOrdersByKey) {
 }
 
 TEST(CollectivesTest, CountersCountTheRingsBytesExactly) {
-  RunWorld(SmallChunks(4), [](Communicator& comm) {
+  RunWorld(SmallChunks(4, {}, "ring"), [](Communicator& comm) {
     std::vector<float> input(1000), output(4000);
     ASSERT_TRUE(
         comm.AllGather(input.data(), output.data(), 1000, DataType::kFloat32)
@@ -363,10 +312,10 @@ TEST(CollectivesTest, CountersCountTheRingsBytesExactly) {
 
 TEST(CollectivesTest, ATraceFileHasEveryCallOfItsRank) {
   const std::string pattern = testing::TempDir() + "/trace_%r.json";
-  WorldOptions options = SmallChunks(2);
+  WorldOptions options = SmallChunks(2, {}, "ring");
   options.settings.push_back({"RONDO_TRACE_FILE", pattern});
   RunWorld(options, [](Communicator& comm) {
-    CheckReduceScatter(comm, {.counts = {300, 300}});
+    EXPECT_EQ(WrongReduceScatter(comm, {.counts = {300, 300}}), "");
     EXPECT_TRUE(comm.Barrier().ok());
   });
   for (const char* rank : {"0", "1"}) {
@@ -384,9 +333,13 @@ TEST(CollectivesTest, ATraceFileHasEveryCallOfItsRank) {
 
 TEST(CollectivesTest, WorksOverUcx) {
   for (int ranks : {2, 3}) {
-    RunWorld({.ranks = ranks, .over_ucx = true}, [&](Communicator& comm) {
-      CheckAllGather(comm, {.counts = Even(ranks, 300001)});
-      CheckReduceScatter(comm, {.counts = Even(ranks, 300001)});
+    const WorldOptions options{
+        .ranks = ranks, .over_ucx = true, .settings = {{"RONDO_ALGO", "ring"}}};
+    RunWorld(options, [&](Communicator& comm) {
+      EXPECT_EQ(WrongAllGather(comm, {.counts = EvenCounts(ranks, 300001)}),
+                "");
+      EXPECT_EQ(WrongReduceScatter(comm, {.counts = EvenCounts(ranks, 300001)}),
+                "");
       EXPECT_TRUE(comm.Barrier().ok());
     });
   }

@@ -179,8 +179,13 @@ Result<Request> Communicator::Start(const CollectiveCall& call) {
 }
 
 Status Communicator::Run(const CollectiveCall& call) {
-  RONDO_ASSIGN_OR_RETURN(Request request, Start(call));
-  return request.Wait();
+  RONDO_ASSIGN_OR_RETURN(CallArguments arguments,
+                         CheckCall(call, rank(), world_size()));
+  RONDO_ASSIGN_OR_RETURN(auto pending,
+                         impl_->engine.RunOrStart(std::move(arguments)));
+  if (pending == nullptr) return Status::Ok();
+  if (impl_->progress != nullptr) impl_->progress->Wake();
+  return Request(std::move(pending), local_size()).Wait();
 }
 
 Status Communicator::AllGather(const void* input, void* output, size_t count,

@@ -52,12 +52,12 @@ Result<std::unique_ptr<Transport>> WithFaults(
   return WrapWithFaults(std::move(transport), plan, std::move(options));
 }
 
-// Whether every rank can touch every other's memory: asked once, on one byte,
+// Whether every rank may read every other's memory: asked once, on one byte,
 // because containers and security modules refuse it in ways that only trying
 // shows.
-Result<bool> AllReachAll(Bootstrap* bootstrap,
-                         const HostSegment::Placement& placement,
-                         Deadline deadline) {
+Result<bool> AllMayRead(Bootstrap* bootstrap,
+                        const HostSegment::Placement& placement,
+                        Deadline deadline) {
   const HostSegment& segment = *placement.segment;
   bool mine = segment.local_size() == bootstrap->world_size();
   for (int peer = 0; peer < segment.local_size() && mine; ++peer) {
@@ -101,8 +101,8 @@ Result<EngineParts> ConnectRanks(std::shared_ptr<Bootstrap> bootstrap,
       HostSegment::Create(bootstrap.get(), std::move(wished), deadline));
   if (!placement.warning.empty()) RONDO_LOG_WARN("{}", placement.warning);
 
-  RONDO_ASSIGN_OR_RETURN(const bool all_reach_all,
-                         AllReachAll(bootstrap.get(), placement, deadline));
+  RONDO_ASSIGN_OR_RETURN(const bool can_read,
+                         AllMayRead(bootstrap.get(), placement, deadline));
   if (bootstrap->world_size() > 1) {
     if (transport == nullptr) {
       RONDO_ASSIGN_OR_RETURN(transport, MakeTransport(parameters));
@@ -118,7 +118,8 @@ Result<EngineParts> ConnectRanks(std::shared_ptr<Bootstrap> bootstrap,
   EngineParts parts;
   RONDO_ASSIGN_OR_RETURN(parts.trace,
                          MakeTrace(parameters, rank, bootstrap->world_size()));
-  parts.all_reach_all = all_reach_all;
+  parts.can_read = can_read;
+  parts.prefer_transport = !parameters.fault.empty();
   parts.bootstrap = std::move(bootstrap);
   parts.transport = std::move(transport);
   parts.segment = std::move(placement.segment);

@@ -139,6 +139,16 @@ rondoResult_t rondoCommGetAsyncError(rondoComm_t comm,
 rondoResult_t rondoCommCount(rondoComm_t comm, int* world_size);
 rondoResult_t rondoCommUserRank(rondoComm_t comm, int* rank);
 
+/* Memory that the ranks of one host reach in each other directly: collectives
+ * on it are the fastest. Zeroed, aligned to pages. Local calls: no other rank
+ * takes part, and the memory serves any communicator. Where it cannot be shared
+ * it is ordinary memory, and one line of the log says why. rondoMemFree takes
+ * what rondoMemAlloc gave (NULL: nothing happens), and waits for calls that use
+ * it.
+ */
+rondoResult_t rondoMemAlloc(void** pointer, size_t bytes);
+rondoResult_t rondoMemFree(void* pointer);
+
 /* recvbuff[r * sendcount ...] = rank r's sendbuff. */
 rondoResult_t rondoAllGather(const void* sendbuff, void* recvbuff,
                              size_t sendcount, rondoDataType_t type,

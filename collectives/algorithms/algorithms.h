@@ -15,6 +15,7 @@
 //   ChainBroadcast      p - 1   (p-2+c)(a + n/c b) n, but the last rank none
 //
 //   DirectAllGather     1       n/p per peer, read from its memory
+//   DirectAllGatherPush 1       n/p per peer, written into its memory
 //   DirectReduceScatter 1       n/p per peer, read from its memory
 //   DirectShardedStep   1       n/p per peer read, n/p per peer written
 //
@@ -49,7 +50,11 @@ Shape RingAllGather(RankOrder order);
 Shape RingReduceScatter(RankOrder order);
 // The two above joined by `update`, chunk by chunk, with no barrier in between.
 Shape RingShardedStep(RankOrder order);
+// Each rank pulls every block out of its owner's input.
 Shape DirectAllGather(int ranks);
+// Each rank reads its block once and stores it into all outputs, which must be
+// mapped everywhere: a third less traffic when input and output differ.
+Shape DirectAllGatherPush(int ranks);
 Shape DirectReduceScatter(int ranks);
 Shape DirectShardedStep(int ranks);
 // From the rank at `root` along the order.

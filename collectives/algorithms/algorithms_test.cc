@@ -68,6 +68,7 @@ void ExpectDirect(const Shape& shape, int64_t blocks) {
 TEST(DirectTest, EveryShapeIsProvedAndMovesEachBlockOnce) {
   for (int ranks = 1; ranks <= kMostRanks; ++ranks) {
     ExpectDirect(DirectAllGather(ranks), 1);
+    ExpectDirect(DirectAllGatherPush(ranks), 1);
     ExpectDirect(DirectReduceScatter(ranks), 1);
     ExpectDirect(DirectShardedStep(ranks), 2);
   }

@@ -74,6 +74,19 @@ Shape DirectAllGather(int ranks) {
                          });
 }
 
+Shape DirectAllGatherPush(int ranks) {
+  Shape shape = MakeDirectShape(
+      Collective::kAllGather, ranks, [ranks](int rank, StepList* chunk) {
+        std::vector<BlockRef> outputs = {Block(Space::kOutput, rank, rank)};
+        ForEachPeer(rank, ranks, [&](int peer) {
+          outputs.push_back(Block(Space::kOutput, peer, rank));
+        });
+        chunk->Copy(Block(Space::kInput, rank, rank), std::move(outputs));
+      });
+  shape.algorithm = "direct push";
+  return shape;
+}
+
 Shape DirectReduceScatter(int ranks) {
   return MakeDirectShape(Collective::kReduceScatter, ranks,
                          [ranks](int rank, StepList* chunk) {

@@ -1,12 +1,15 @@
 // Binding: what ties a shape to one call: element counts, types, chunk size,
 // where the blocks lie, and how a peer's space is reached.
 //
-// A Binding belongs to one rank and one call. It answers one question: which
-// memory does block `b` of this space have at chunk `c`? All of its arithmetic
-// is in size_t elements, checked against overflow when the call was accepted.
+// A Binding belongs to one rank and, from Reset() on, to one call; the engine
+// keeps it from call to call, so that a call allocates nothing. It answers one
+// question: which memory does block `b` of this space have at chunk `c`? All of
+// its arithmetic is in size_t elements, checked against overflow when the call
+// was accepted.
 //
-// Thread-safety: immutable. Ownership: refers to the caller's buffers and to
-// the engine's scratch. Failure: none; arguments were checked before.
+// Thread-safety: one thread at a time. Ownership: refers to the arguments, to
+// the caller's buffers and to the engine's scratch. Failure: none; arguments
+// were checked before.
 //
 // Example:
 //   Piece piece = binding.PieceAt(step.sources[0].At(k), chunk, slot);
@@ -17,6 +20,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "collectives/engine/block_counts.h"
 #include "collectives/engine/update.h"
 #include "collectives/kernels/data_type.h"
 #include "collectives/plan/plan.h"
@@ -28,21 +32,19 @@ struct CallArguments {
   Collective collective = Collective::kAllGather;
   const void* input = nullptr;
   void* output = nullptr;
-  std::vector<size_t> counts;  // elements of each logical block
+  BlockCounts counts;  // of the logical blocks
   DataType input_type = DataType::kFloat32;
   DataType output_type = DataType::kFloat32;
   Reduction reduction = Reduction::kSum;
   int root = 0;
   std::vector<size_t> parameter_counts;  // sharded step
   Update* update = nullptr;
-
-  size_t TotalCount() const;
-  size_t LargestBlock() const;
 };
 
-// How this rank reaches another's spaces.
+// How this rank reaches another's spaces. (A fourth way, by pieces in shared
+// slots, needs the other's help: staged_move.h.)
 enum class Reach : uint8_t {
-  kMapped,      // its addresses are valid here: ranks of one process
+  kMapped,      // plain loads and stores: symmetric memory, or one process
   kReadAcross,  // process_vm_readv: another process of this host
   kMessage,     // only by send and recv
 };
@@ -52,14 +54,22 @@ struct Piece {
   size_t count = 0;         // elements
   size_t block_offset = 0;  // of the first element within its block
   DataType type = DataType::kFloat32;
+  Reach reach = Reach::kMapped;
 
   size_t bytes() const { return count * ElementSize(type); }
 };
 
+// Where a space of a rank begins, in the address space that `reach` names.
+struct SpaceAddress {
+  uint64_t address = 0;
+  Reach reach = Reach::kMessage;
+};
+
 class Binding {
  public:
-  Binding(const CallArguments& arguments, const Shape& shape, int rank,
-          size_t chunk_bytes);
+  // `arguments` must stay where they are until the next Reset().
+  void Reset(const CallArguments& arguments, int ranks, int rank,
+             size_t chunk_bytes);
 
   // Number of chunk indices: the longest block's.
   int64_t chunk_count() const { return chunk_count_; }
@@ -67,32 +77,31 @@ class Binding {
   // Bytes of scratch for `blocks` blocks of each of `slots` chunks in flight.
   size_t ScratchBytes(int blocks, int slots) const;
   void SetScratch(char* scratch, int blocks_per_slot);
-  // Where a peer's spaces begin, in an address space named by its Reach.
-  void SetPeer(int rank, uint64_t input_address, uint64_t output_address);
+  // Where the spaces of `rank` begin.
+  void SetPeer(int rank, SpaceAddress input, SpaceAddress output);
 
   // The memory of a single block (count 1) at a chunk index, empty when the
   // block ends before it. `slot` names the chunk's scratch.
   Piece PieceAt(const BlockRef& block, int64_t chunk, int slot) const;
 
   // Where block `block` begins in the whole vector.
-  size_t VectorOffset(int block) const { return starts_[block]; }
+  size_t VectorOffset(int block) const {
+    return arguments_->counts.Before(block);
+  }
 
  private:
   struct Spaces {
-    uint64_t input = 0;
-    uint64_t output = 0;
+    SpaceAddress input;
+    SpaceAddress output;
   };
   DataType TypeOf(Space space) const;
 
-  Collective collective_;
-  std::vector<BlockSpan> input_spans_;  // per rank
-  std::vector<BlockSpan> output_spans_;
-  std::vector<size_t> counts_;
-  std::vector<size_t> starts_;  // prefix sums of counts_
+  // The first logical block that a space of `owner` holds.
+  int FirstBlock(Space space, int owner) const;
+
+  const CallArguments* arguments_ = nullptr;
   std::vector<Spaces> peers_;
-  DataType input_type_;
-  DataType output_type_;
-  size_t chunk_elements_;
+  size_t chunk_elements_ = 1;
   int64_t chunk_count_ = 0;
   char* scratch_ = nullptr;
   int scratch_blocks_ = 0;

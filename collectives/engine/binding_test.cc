@@ -13,7 +13,7 @@ CallArguments Arguments(Collective collective, std::vector<size_t> counts) {
   arguments.collective = collective;
   arguments.input = reinterpret_cast<const void*>(uintptr_t{100000});
   arguments.output = reinterpret_cast<void*>(uintptr_t{500000});
-  arguments.counts = std::move(counts);
+  arguments.counts = BlockCounts(std::move(counts));
   return arguments;
 }
 
@@ -24,7 +24,8 @@ uintptr_t Address(const Piece& piece) {
 TEST(BindingTest, AllGatherInputIsOneBlockAndOutputIsAll) {
   const Shape shape = RingAllGather(RankOrder::Identity(3));
   const CallArguments arguments = Arguments(Collective::kAllGather, {5, 0, 7});
-  const Binding binding(arguments, shape, /*rank=*/2, /*chunk_bytes=*/16);
+  Binding binding;
+  binding.Reset(arguments, shape.ranks, /*rank=*/2, /*chunk_bytes=*/16);
   const Piece in = binding.PieceAt({Space::kInput, 2, 2}, 0, 0);
   EXPECT_EQ(Address(in), 100000u);
   EXPECT_EQ(in.count, 4u);
@@ -38,7 +39,8 @@ TEST(BindingTest, ReduceScatterOutputIsTheOwnBlockAlone) {
   const Shape shape = RingReduceScatter(RankOrder::Identity(3));
   const CallArguments arguments =
       Arguments(Collective::kReduceScatter, {5, 6, 7});
-  const Binding binding(arguments, shape, 1, 16);
+  Binding binding;
+  binding.Reset(arguments, shape.ranks, 1, 16);
   EXPECT_EQ(Address(binding.PieceAt({Space::kOutput, 1, 1}, 0, 0)), 500000u);
   EXPECT_EQ(Address(binding.PieceAt({Space::kInput, 1, 2}, 0, 0)),
             100000u + 11 * 4);
@@ -47,7 +49,8 @@ TEST(BindingTest, ReduceScatterOutputIsTheOwnBlockAlone) {
 TEST(BindingTest, ChunksCoverTheLongestBlockAndEndWithEachBlock) {
   const Shape shape = RingAllGather(RankOrder::Identity(3));
   const CallArguments arguments = Arguments(Collective::kAllGather, {5, 0, 9});
-  const Binding binding(arguments, shape, 0, 16);
+  Binding binding;
+  binding.Reset(arguments, shape.ranks, 0, 16);
   EXPECT_EQ(binding.chunk_count(), 3);
   for (int block = 0; block < 3; ++block) {
     size_t covered = 0;
@@ -60,16 +63,18 @@ TEST(BindingTest, ChunksCoverTheLongestBlockAndEndWithEachBlock) {
 
 TEST(BindingTest, NothingToMoveMeansNoChunks) {
   const Shape shape = RingAllGather(RankOrder::Identity(2));
-  EXPECT_EQ(Binding(Arguments(Collective::kAllGather, {0, 0}), shape, 0, 16)
-                .chunk_count(),
-            0);
+  const CallArguments arguments = Arguments(Collective::kAllGather, {0, 0});
+  Binding binding;
+  binding.Reset(arguments, shape.ranks, 0, 16);
+  EXPECT_EQ(binding.chunk_count(), 0);
 }
 
 TEST(BindingTest, ScratchBlocksOfChunksInFlightDoNotOverlap) {
   const Shape shape = RingReduceScatter(RankOrder::Identity(3));
   const CallArguments arguments =
       Arguments(Collective::kReduceScatter, {40, 40, 40});
-  Binding binding(arguments, shape, 0, 16);
+  Binding binding;
+  binding.Reset(arguments, shape.ranks, 0, 16);
   std::vector<char> scratch(binding.ScratchBytes(2, 3));
   EXPECT_EQ(scratch.size(), 2u * 3 * 16);
   binding.SetScratch(scratch.data(), 2);
@@ -90,7 +95,8 @@ TEST(BindingTest, CountsBeyondTwoToTheThirtyOneKeepTheirAddresses) {
   const size_t big = (size_t{1} << 33) + 5;
   const Shape shape = RingAllGather(RankOrder::Identity(2));
   const CallArguments arguments = Arguments(Collective::kAllGather, {big, big});
-  const Binding binding(arguments, shape, 0, 1 << 20);
+  Binding binding;
+  binding.Reset(arguments, shape.ranks, 0, 1 << 20);
   const int64_t last = binding.chunk_count() - 1;
   const Piece piece = binding.PieceAt({Space::kOutput, 0, 1}, last, 0);
   EXPECT_EQ(Address(piece) + piece.bytes(), 500000u + 2 * big * 4);
@@ -100,7 +106,8 @@ TEST(BindingTest, ShardedStepHasATypeForEachSpace) {
   const Shape shape = RingShardedStep(RankOrder::Identity(2));
   CallArguments arguments = Arguments(Collective::kShardedStep, {100, 100});
   arguments.output_type = DataType::kBfloat16;
-  const Binding binding(arguments, shape, 0, 64);
+  Binding binding;
+  binding.Reset(arguments, shape.ranks, 0, 64);
   EXPECT_EQ(binding.PieceAt({Space::kInput, 0, 1}, 1, 0).bytes(), 64u);
   EXPECT_EQ(binding.PieceAt({Space::kOutput, 0, 1}, 1, 0).bytes(), 32u);
   EXPECT_EQ(Address(binding.PieceAt({Space::kOutput, 0, 1}, 1, 0)),

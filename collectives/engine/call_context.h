@@ -10,6 +10,7 @@
 #include "collectives/engine/executor.h"
 #include "collectives/engine/host_segment.h"
 #include "collectives/engine/peer_memory.h"
+#include "collectives/engine/peer_segments.h"
 #include "transports/base/trace.h"
 #include "transports/contract/transport.h"
 
@@ -26,14 +27,26 @@ struct CallContext {
   int ranks = 1;
   // Index within this rank's host, or -1 for ranks of other hosts.
   std::vector<int> local_index;
+  int own_process = 0;  // its id
   HostSegment* segment = nullptr;
   Transport* transport = nullptr;  // null in a world of one
   Executor* executor = nullptr;
   PeerMemory* peers = nullptr;
+  PeerSegments* segments = nullptr;
   TrafficCounters* counters = nullptr;
   TraceRecorder* trace = nullptr;  // null: not traced
 
+  // The same on all ranks: whether all are threads of one process, and whether
+  // every one may read every other's memory with process_vm_readv.
+  bool one_process = false;
+  bool can_read = false;
+  // Vectors from this size on are stored past the cache.
+  size_t stream_bytes = SIZE_MAX;
+
   bool IsLocal(int peer) const { return local_index[peer] >= 0; }
+  bool IsInProcess(int peer) const {
+    return segment->ProcessId(local_index[peer]) == own_process;
+  }
 };
 
 }  // namespace rondo

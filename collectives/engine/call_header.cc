@@ -1,6 +1,7 @@
 #include "collectives/engine/call_header.h"
 
 #include <cstddef>
+#include <cstring>
 #include <map>
 #include <vector>
 
@@ -75,11 +76,21 @@ uint64_t HashBytes(const void* data, size_t bytes, uint64_t hash) {
   return hash;
 }
 
+// By words, since it is on the way of every small message: each step is a
+// bijection of the state, so a single field that differs always shows.
 void CallHeader::Seal() {
   constexpr size_t kFrom = offsetof(CallHeader, sequence);
-  constexpr size_t kTo = offsetof(CallHeader, input_address);
-  agreement =
-      HashBytes(reinterpret_cast<const char*>(this) + kFrom, kTo - kFrom);
+  constexpr size_t kWords =
+      (offsetof(CallHeader, input_address) - kFrom) / sizeof(uint64_t);
+  uint64_t words[kWords];
+  std::memcpy(words, reinterpret_cast<const char*>(this) + kFrom,
+              sizeof(words));
+  uint64_t hash = kHashSeed;
+  for (uint64_t word : words) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+  }
+  agreement = hash;
 }
 
 std::string HeaderToText(const CallHeader& header) {

@@ -25,8 +25,12 @@
 namespace rondo {
 
 struct CallHeader {
-  // What must agree; `agreement` is a hash of the fields down to `chunk_bytes`.
+  // A hash of the fields from `sequence` to `algorithm_hash`.
   uint64_t agreement = 0;
+  // Symmetric segments that this rank's process has freed so far: when it
+  // changes, peers drop what they mapped of them.
+  uint64_t freed_segments = 0;
+  // What must agree.
   uint64_t sequence = 0;
   uint64_t count = 0;  // elements of one block; the largest if uneven
   uint64_t counts_hash = 0;
@@ -44,11 +48,14 @@ struct CallHeader {
   uint64_t output_address = 0;
   uint32_t input_kind = 0;
   uint32_t output_kind = 0;
+  // The symmetric segments that they lie in (SymmetricName), or 0.
+  uint64_t input_segment = 0;
+  uint64_t output_segment = 0;
 
   // Sets `agreement`.
   void Seal();
 };
-static_assert(sizeof(CallHeader) == 96);
+static_assert(sizeof(CallHeader) == 120);
 
 // 64-bit FNV-1a, continued from `hash`.
 inline constexpr uint64_t kHashSeed = 0xcbf29ce484222325u;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "collectives/engine/tag.h"
 #include "fmt/format.h"
@@ -10,96 +11,247 @@
 namespace rondo {
 namespace {
 
-CallHeader MakeHeader(const CallArguments& arguments, const Shape& shape,
-                      uint64_t sequence, size_t chunk_bytes) {
-  CallHeader header;
-  header.sequence = sequence;
-  header.count = arguments.LargestBlock();
-  header.counts_hash = HashBytes(arguments.counts.data(),
-                                 arguments.counts.size() * sizeof(size_t));
-  header.parameters_hash =
-      HashBytes(arguments.parameter_counts.data(),
-                arguments.parameter_counts.size() * sizeof(size_t));
-  header.chunk_bytes = chunk_bytes;
-  header.collective = static_cast<uint32_t>(arguments.collective);
-  header.type = static_cast<uint32_t>(arguments.input_type);
-  header.output_type = static_cast<uint32_t>(arguments.output_type);
-  header.reduction = static_cast<uint32_t>(arguments.reduction);
-  header.root = static_cast<uint32_t>(arguments.root);
-  header.algorithm_hash = static_cast<uint32_t>(
-      HashBytes(shape.algorithm.data(), shape.algorithm.size()));
-  header.input_address = reinterpret_cast<uint64_t>(arguments.input);
-  header.output_address = reinterpret_cast<uint64_t>(arguments.output);
-  header.Seal();
-  return header;
+// Nothing waits inside a chunk that only touches memory: it is as long as the
+// engine may go without looking up.
+constexpr size_t kDirectChunkBytes = 1 << 20;
+
+uint64_t AddressOf(const void* data) {
+  return reinterpret_cast<uint64_t>(data);
 }
 
-// Ranks of other hosts: those of this host read the control segment.
-std::vector<int> Remote(const CallContext& context,
-                        const std::vector<int>& ranks) {
-  std::vector<int> remote;
-  std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(remote),
-               [&context](int rank) { return !context.IsLocal(rank); });
-  return remote;
+uint64_t HashCounts(const BlockCounts& counts) {
+  if (counts.even()) return 0;
+  return HashBytes(counts.uneven().data(),
+                   counts.uneven().size() * sizeof(size_t));
 }
 
 }  // namespace
 
-CallRun::CallRun(CallContext* context,
-                 std::shared_ptr<const PreparedShape> prepared,
-                 CallArguments arguments, uint64_t sequence,
-                 const CallLimits& limits)
+CallRun::CallRun(CallContext* context, const CallLimits& limits)
     : context_(context),
-      prepared_(std::move(prepared)),
-      arguments_(std::move(arguments)),
-      header_(MakeHeader(arguments_, prepared_->shape, sequence,
-                         limits.chunk_bytes)),
-      binding_(arguments_, prepared_->shape, context->rank, limits.chunk_bytes),
-      exchange_(context, header_, prepared_->shape.rails,
-                Remote(*context, prepared_->send_to),
-                Remote(*context, prepared_->receive_from)),
-      window_chunks_(static_cast<int>(std::min<int64_t>(
-          limits.window_chunks, std::max<int64_t>(1, binding_.chunk_count())))),
-      setting_{context, &arguments_, &binding_, sequence,
-               prepared_->shape.rails} {}
+      limits_(limits),
+      exchange_(context),
+      staged_(context) {}
 
-Status CallRun::Start(std::vector<char>* scratch) {
-  const int blocks = prepared_->program.scratch_blocks;
+Status CallRun::Begin(CallPlan plan, CallArguments arguments,
+                      uint64_t sequence) {
+  plan_ = std::move(plan);
+  arguments_ = std::move(arguments);
+  const PreparedShape& prepared = *plan_.shape;
+  touches_peers_ = prepared.touches_peers && !plan_.with_header;
+  needs_transport_ = prepared.uses_transport;
+  MakeHeader(sequence);
+  exchange_.Reset(header_, prepared.shape.rails, prepared.send_to,
+                  prepared.receive_from);
+  if (plan_.with_header) {
+    staged_.Begin(&arguments_);
+    phase_ = Phase::kPublishing;
+    return Status::Ok();
+  }
+  // An update wants several chunks in sight, whatever its plan.
+  const bool waits =
+      !touches_peers_ || arguments_.collective == Collective::kShardedStep;
+  binding_.Reset(arguments_, context_->ranks, context_->rank,
+                 waits ? limits_.chunk_bytes : kDirectChunkBytes);
+  window_chunks_ = static_cast<int>(
+      std::min<int64_t>(waits ? limits_.window_chunks : 1,
+                        std::max<int64_t>(1, binding_.chunk_count())));
+  RONDO_RETURN_IF_ERROR(MakeScratch(prepared.program));
+  if (touches_peers_) {
+    HoldSegments();
+    segments_.Name(&header_, &context_->segment->NextSlot(header_.sequence));
+  }
+  Post();
+  return Status::Ok();
+}
+
+void CallRun::End() {
+  phase_ = Phase::kDone;
+  plan_ = CallPlan();
+  segments_.Release();
+}
+
+void CallRun::MakeHeader(uint64_t sequence) {
+  header_ = CallHeader();
+  header_.sequence = sequence;
+  header_.count = arguments_.counts.largest();
+  header_.counts_hash = HashCounts(arguments_.counts);
+  if (!arguments_.parameter_counts.empty()) {
+    header_.parameters_hash =
+        HashBytes(arguments_.parameter_counts.data(),
+                  arguments_.parameter_counts.size() * sizeof(size_t));
+  }
+  header_.chunk_bytes = limits_.chunk_bytes;
+  header_.collective = static_cast<uint32_t>(arguments_.collective);
+  header_.type = static_cast<uint32_t>(arguments_.input_type);
+  header_.output_type = static_cast<uint32_t>(arguments_.output_type);
+  header_.reduction = static_cast<uint32_t>(arguments_.reduction);
+  header_.root = static_cast<uint32_t>(arguments_.root);
+  header_.algorithm_hash = plan_.shape->algorithm_hash;
+  header_.input_address = AddressOf(arguments_.input);
+  header_.output_address = AddressOf(arguments_.output);
+  header_.Seal();
+}
+
+Status CallRun::MakeScratch(const RankProgram& program) {
+  const int blocks = program.scratch_blocks;
   const size_t bytes = binding_.ScratchBytes(blocks, window_chunks_);
   try {
-    if (scratch->size() < bytes) scratch->resize(bytes);
+    if (scratch_.size() < bytes) scratch_.resize(bytes);
   } catch (const std::bad_alloc&) {
     return Status(Code::kResourceExhausted,
                   fmt::format("no memory for {} bytes of scratch", bytes));
   }
-  binding_.SetScratch(scratch->data(), blocks);
-  exchange_.Start();
+  binding_.SetScratch(scratch_.data(), blocks);
   return Status::Ok();
 }
 
-// Everyone agrees, so addresses in the headers may be used.
-void CallRun::AfterMatch() {
-  if (prepared_->touches_peers) {
-    for (int peer = 0; peer < context_->ranks; ++peer) {
-      if (peer == context_->rank || !context_->IsLocal(peer)) continue;
-      const CallHeader& theirs = exchange_.Of(peer);
-      binding_.SetPeer(peer, theirs.input_address, theirs.output_address);
+void CallRun::HoldSegments() { segments_.Hold(arguments_, context_->rank); }
+
+void CallRun::Post() {
+  exchange_.Start(header_);
+  phase_ = Phase::kMatching;
+}
+
+// Everyone agrees, so what the headers say of buffers may be used.
+Result<bool> CallRun::AdvanceMatching(bool* moved) {
+  RONDO_ASSIGN_OR_RETURN(const bool matched, exchange_.Matched());
+  if (!matched) return false;
+  *moved = true;
+  if (plan_.with_header) {
+    staged_.HeadersArrived(/*first_piece_came_before=*/true);
+    phase_ = Phase::kStaged;
+  } else if (!touches_peers_) {
+    RunProgram(*plan_.shape);
+  } else if (MapNewSegments()) {
+    phase_ = Phase::kMapping;
+  } else {
+    RONDO_RETURN_IF_ERROR(ChooseMove());
+  }
+  return true;
+}
+
+// True when there was something new, and with it a verdict to wait for. All
+// ranks read the same headers and have the same history, so all say the same.
+bool CallRun::MapNewSegments() {
+  PeerSegments* segments = context_->segments;
+  const HostSegment& host = *context_->segment;
+  bool any = false;
+  for (int peer = 0; peer < host.local_size(); ++peer) {
+    const CallHeader& header = *host.Posted(peer, header_.sequence);
+    segments->Sweep(peer, header.freed_segments);
+    const HostArea::Slot& slot =
+        host.of(peer).slots[header_.sequence % kCallSlots];
+    if (header.input_segment != 0 &&
+        !segments->Knows(peer, header.input_segment)) {
+      segments->Map(peer, slot.input);
+      any = true;
+    }
+    if (header.output_segment != 0 &&
+        !segments->Knows(peer, header.output_segment)) {
+      segments->Map(peer, slot.output);
+      any = true;
     }
   }
-  once_ = std::make_unique<ProgramRun>(setting_, &prepared_->program.prologue);
-  once_->Begin(0, 0);
+  if (any) segments->PostVerdict(header_.sequence);
+  return any;
+}
+
+bool CallRun::AllOpen(bool outputs) const {
+  if (context_->one_process) return true;
+  const HostSegment& host = *context_->segment;
+  for (int peer = 0; peer < host.local_size(); ++peer) {
+    const CallHeader& header = *host.Posted(peer, header_.sequence);
+    if (!context_->segments->IsShared(
+            peer, outputs ? header.output_segment : header.input_segment)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Made from what all ranks know alike: the same everywhere.
+Status CallRun::ChooseMove() {
+  if (plan_.push != nullptr && AllOpen(/*outputs=*/true)) {
+    BindPeers();
+    RunProgram(*plan_.push);
+    return Status::Ok();
+  }
+  const bool from_memory = context_->can_read || AllOpen(/*outputs=*/false);
+  if (plan_.stage == Stage::kAlways ||
+      (plan_.stage == Stage::kIfNeeded && !from_memory)) {
+    touches_peers_ = false;
+    staged_.Begin(&arguments_);
+    staged_.HeadersArrived(/*first_piece_came_before=*/false);
+    phase_ = Phase::kStaged;
+    return Status::Ok();
+  }
+  if (!from_memory) {
+    return Status(
+        Code::kNotSupported,
+        "RONDO_ALGO=direct, but not all buffers of this call are symmetric, "
+        "and the system does not let ranks read each other's memory "
+        "(process_vm_readv); accepted here: auto, staged, ring");
+  }
+  BindPeers();
+  RunProgram(*plan_.shape);
+  return Status::Ok();
+}
+
+void CallRun::BindPeers() {
+  const PeerSegments& segments = *context_->segments;
+  for (int peer = 0; peer < context_->ranks; ++peer) {
+    if (peer == context_->rank || !context_->IsLocal(peer)) continue;
+    const int local = context_->local_index[peer];
+    const CallHeader& theirs =
+        *context_->segment->Posted(local, header_.sequence);
+    const auto locate = [&](uint64_t identity, uint64_t address) {
+      if (context_->IsInProcess(peer)) {
+        return SpaceAddress{address, Reach::kMapped};
+      }
+      if (!segments.IsShared(local, identity)) {
+        return SpaceAddress{
+            address, context_->can_read ? Reach::kReadAcross : Reach::kMessage};
+      }
+      return SpaceAddress{AddressOf(segments.Address(local, identity, address)),
+                          Reach::kMapped};
+    };
+    binding_.SetPeer(peer, locate(theirs.input_segment, theirs.input_address),
+                     locate(theirs.output_segment, theirs.output_address));
+  }
+}
+
+void CallRun::RunProgram(const PreparedShape& prepared) {
+  program_ = &prepared.program;
+  setting_ = CallSetting{.context = context_,
+                         .arguments = &arguments_,
+                         .binding = &binding_,
+                         .sequence = header_.sequence,
+                         .rails = prepared.shape.rails};
+  const size_t widest = std::max(ElementSize(arguments_.input_type),
+                                 ElementSize(arguments_.output_type));
+  if (touches_peers_ &&
+      arguments_.counts.total() * widest >= context_->stream_bytes) {
+    setting_.store = StoreHint::kStream;
+  }
+  next_chunk_ = 0;
+  once_.Bind(&setting_, &program_->prologue);
+  once_.Begin(0, 0);
   phase_ = Phase::kPrologue;
 }
 
 // Tags tell only so many chunk indices apart, so a chunk that is stuck holds
 // back those far ahead of it.
-void CallRun::BeginNextChunk(int slot) {
-  if (next_chunk_ >= binding_.chunk_count()) return;
-  for (const ProgramRun& run : window_) {
-    if (!run.finished() && next_chunk_ - run.chunk() >= kMaxWindowChunks)
-      return;
+bool CallRun::BeginNextChunk(int slot) {
+  if (next_chunk_ >= binding_.chunk_count()) return false;
+  for (int other = 0; other < window_chunks_; ++other) {
+    const ProgramRun& run = window_[other];
+    if (!run.finished() && next_chunk_ - run.chunk() >= kMaxWindowChunks) {
+      return false;
+    }
   }
   window_[slot].Begin(next_chunk_++, slot);
+  return true;
 }
 
 Result<bool> CallRun::AdvanceChunks(bool* moved) {
@@ -107,11 +259,11 @@ Result<bool> CallRun::AdvanceChunks(bool* moved) {
   for (int slot = 0; slot < window_chunks_; ++slot) {
     if (window_[slot].finished()) BeginNextChunk(slot);
   }
-  bool all_finished = true;
-  for (ProgramRun& run : window_) {
-    if (run.finished()) continue;
-    RONDO_RETURN_IF_ERROR(run.Advance(moved).status());
-    all_finished = false;
+  bool all_finished = next_chunk_ >= binding_.chunk_count();
+  for (int slot = 0; slot < window_chunks_; ++slot) {
+    if (window_[slot].finished()) continue;
+    RONDO_ASSIGN_OR_RETURN(const bool finished, window_[slot].Advance(moved));
+    all_finished = all_finished && finished;
   }
   return all_finished;
 }
@@ -129,35 +281,54 @@ Result<bool> CallRun::AdvanceTouchingPeers(bool* moved) {
   return finished;
 }
 
-Result<bool> CallRun::Advance(bool* moved) {
-  if (phase_ == Phase::kMatching) {
-    RONDO_ASSIGN_OR_RETURN(const bool matched, exchange_.Matched());
-    if (!matched) return false;
-    *moved = true;
-    AfterMatch();
-  }
+bool CallRun::AdvanceStaged(bool* moved) {
+  while (staged_.TryPublish()) *moved = true;
+  return staged_.Consume(moved);
+}
+
+Result<bool> CallRun::AdvanceProgram(bool* moved) {
   if (phase_ == Phase::kPrologue) {
-    RONDO_ASSIGN_OR_RETURN(const bool finished, once_->Advance(moved));
+    RONDO_ASSIGN_OR_RETURN(const bool finished, once_.Advance(moved));
     if (!finished) return false;
-    window_.reserve(window_chunks_);
+    if (window_.size() < static_cast<size_t>(window_chunks_)) {
+      window_.resize(window_chunks_);
+    }
     for (int slot = 0; slot < window_chunks_; ++slot) {
-      window_.emplace_back(setting_, &prepared_->program.chunk);
+      window_[slot].Bind(&setting_, &program_->chunk);
     }
     phase_ = Phase::kChunks;
   }
   if (phase_ == Phase::kChunks) {
-    RONDO_ASSIGN_OR_RETURN(const bool finished,
-                           prepared_->touches_peers
-                               ? AdvanceTouchingPeers(moved)
-                               : AdvanceChunks(moved));
+    RONDO_ASSIGN_OR_RETURN(
+        const bool finished,
+        touches_peers_ ? AdvanceTouchingPeers(moved) : AdvanceChunks(moved));
     if (!finished) return false;
-    once_ =
-        std::make_unique<ProgramRun>(setting_, &prepared_->program.epilogue);
-    once_->Begin(0, 0);
+    once_.Bind(&setting_, &program_->epilogue);
+    once_.Begin(0, 0);
     phase_ = Phase::kEpilogue;
   }
-  if (phase_ == Phase::kEpilogue) {
-    RONDO_ASSIGN_OR_RETURN(const bool finished, once_->Advance(moved));
+  return once_.Advance(moved);
+}
+
+Result<bool> CallRun::Advance(bool* moved) {
+  if (phase_ == Phase::kPublishing) {
+    staged_.TryPublish();
+    if (!staged_.first_is_published()) return false;
+    Post();
+  }
+  if (phase_ == Phase::kMatching) {
+    RONDO_ASSIGN_OR_RETURN(const bool matched, AdvanceMatching(moved));
+    if (!matched) return false;
+  }
+  if (phase_ == Phase::kMapping) {
+    if (!context_->segments->ApplyVerdicts(header_.sequence)) return false;
+    RONDO_RETURN_IF_ERROR(ChooseMove());
+  }
+  if (phase_ == Phase::kStaged) {
+    if (!AdvanceStaged(moved)) return false;
+    phase_ = Phase::kDraining;
+  } else if (phase_ != Phase::kDraining && phase_ != Phase::kDone) {
+    RONDO_ASSIGN_OR_RETURN(const bool finished, AdvanceProgram(moved));
     if (!finished) return false;
     phase_ = Phase::kDraining;
   }
@@ -179,15 +350,20 @@ std::string CallRun::WaitingFor() const {
     case Phase::kMatching:
       return fmt::format("rank(s) {} have not arrived",
                          fmt::join(exchange_.Missing(), ", "));
+    case Phase::kMapping:
+      return "all ranks arrived; not all have mapped the symmetric memory";
+    case Phase::kPublishing:
+    case Phase::kStaged:
+      return fmt::format("this one waits for data of rank {}",
+                         staged_.WaitsFor());
     case Phase::kPrologue:
     case Phase::kEpilogue:
-      return "all ranks arrived; this one waits at " + once_->WaitingFor();
-    case Phase::kChunks:
-      break;
+      return "all ranks arrived; this one waits at " + once_.WaitingFor();
     case Phase::kDraining:
       return "the header has not left yet";
+    case Phase::kChunks:
     case Phase::kDone:
-      return "nothing";
+      break;
   }
   for (const ProgramRun& run : window_) {
     if (!run.finished()) {

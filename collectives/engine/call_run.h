@@ -1,15 +1,24 @@
 // CallRun: one collective call from its header to its end.
 //
-//   post header -> all headers match -> prologue -> chunks, a window of them in
-//   flight -> epilogue -> done
+//   post header -> all headers match -> [map symmetric memory] -> choose how
+//   the data moves -> prologue -> chunks, a window of them in flight ->
+//   epilogue -> done
+//
+// Small calls on one host are shorter: their data lies beside the header in
+// shared slots, so that they are done once it is read (staged_move.h).
+//
+// One object serves all calls of a communicator, one after the other, and keeps
+// what it has allocated.
 //
 // Thread-safety: one thread at a time. Ownership: owns its transfers and
 // borrows scratch; after an error the engine ends all transfers
-// (Transport::FailAll) before it destroys the run. Failure: Advance() returns
-// the first error.
+// (Transport::FailAll) before it calls End(). Failure: Advance() returns the
+// first error.
 //
 // Example:
+//   RONDO_RETURN_IF_ERROR(run.Begin(plan, std::move(arguments), sequence));
 //   RONDO_ASSIGN_OR_RETURN(bool finished, run.Advance(&moved));
+//   if (finished) run.End();
 #pragma once
 
 #include <memory>
@@ -18,24 +27,13 @@
 
 #include "collectives/engine/binding.h"
 #include "collectives/engine/call_context.h"
+#include "collectives/engine/call_segments.h"
 #include "collectives/engine/header_exchange.h"
+#include "collectives/engine/prepared_shape.h"
 #include "collectives/engine/program_run.h"
-#include "collectives/plan/plan.h"
+#include "collectives/engine/staged_move.h"
 
 namespace rondo {
-
-// A shape and this rank's program of it, proved once and kept.
-struct PreparedShape {
-  Shape shape;
-  RankProgram program;
-  // Ranks this program sends to or signals, and receives from or waits for.
-  // Both hold the two neighbours in the rank order: those exchange headers in
-  // every call, whatever its plan, so that a difference between any two ranks
-  // lies between two that compare.
-  std::vector<int> send_to;
-  std::vector<int> receive_from;
-  bool touches_peers = false;  // names blocks of other ranks
-};
 
 struct CallLimits {
   size_t chunk_bytes = 0;
@@ -44,26 +42,35 @@ struct CallLimits {
 
 class CallRun {
  public:
-  CallRun(CallContext* context, std::shared_ptr<const PreparedShape> prepared,
-          CallArguments arguments, uint64_t sequence, const CallLimits& limits);
+  CallRun(CallContext* context, const CallLimits& limits);
 
   const CallArguments& arguments() const { return arguments_; }
   const CallHeader& header() const { return header_; }
 
-  // `scratch` is kept from call to call; grown when it is too small, which is
-  // all that can fail.
-  Status Start(std::vector<char>* scratch);
+  // Posts the header. All that can fail is memory for scratch.
+  Status Begin(CallPlan plan, CallArguments arguments, uint64_t sequence);
   // True when the call is complete. Sets `*moved` when something happened.
   Result<bool> Advance(bool* moved);
+  // Lets go of the call's memory and plan.
+  void End();
+
+  // A call that will outlive the function it was started by keeps its
+  // symmetric buffers from being freed.
+  void HoldSegments();
   // Ranks whose header this rank still waits for; none once all agreed.
   std::vector<int> Missing() const;
-  bool touches_peers() const { return prepared_->touches_peers; }
+  bool touches_peers() const { return touches_peers_; }
+  // Whether the transport has to be moved for this call to end.
+  bool needs_transport() const { return needs_transport_; }
   // Who is missing, or at which step this rank waits.
   std::string WaitingFor() const;
 
  private:
   enum class Phase {
+    kPublishing,  // a small call: until its slot is free
     kMatching,
+    kMapping,  // of symmetric memory that a header names first
+    kStaged,
     kPrologue,
     kChunks,
     kEpilogue,
@@ -71,23 +78,40 @@ class CallRun {
     kDone
   };
 
-  void AfterMatch();
+  Status MakeScratch(const RankProgram& program);
+  void MakeHeader(uint64_t sequence);
+  void Post();
+  Result<bool> AdvanceMatching(bool* moved);
+  bool MapNewSegments();
+  Status ChooseMove();
+  void BindPeers();
+  void RunProgram(const PreparedShape& prepared);
+  bool AllOpen(bool outputs) const;
+  bool AdvanceStaged(bool* moved);
+  Result<bool> AdvanceProgram(bool* moved);
   Result<bool> AdvanceChunks(bool* moved);
   Result<bool> AdvanceTouchingPeers(bool* moved);
-  void BeginNextChunk(int slot);
+  bool BeginNextChunk(int slot);
 
   CallContext* context_;
-  std::shared_ptr<const PreparedShape> prepared_;
+  const CallLimits limits_;
+  CallPlan plan_;
+  const RankProgram* program_ = nullptr;
   CallArguments arguments_;
   CallHeader header_;
   Binding binding_;
   HeaderExchange exchange_;
-  std::vector<ProgramRun> window_;
-  std::unique_ptr<ProgramRun> once_;  // prologue, then epilogue
-  Phase phase_ = Phase::kMatching;
-  int64_t next_chunk_ = 0;
-  int window_chunks_;
+  StagedMove staged_;
   CallSetting setting_;
+  std::vector<ProgramRun> window_;
+  ProgramRun once_;  // prologue, then epilogue
+  std::vector<char> scratch_;
+  CallSegments segments_;
+  Phase phase_ = Phase::kDone;
+  int64_t next_chunk_ = 0;
+  int window_chunks_ = 1;
+  bool touches_peers_ = false;
+  bool needs_transport_ = false;
 };
 
 }  // namespace rondo

@@ -19,27 +19,65 @@ constexpr int64_t kUntouchedMs = 1000;
 // A goodbye may overtake the last header, which takes another way.
 constexpr int64_t kDepartureMs = 1000;
 
+// Turns without anything to do between two looks at clocks and other ranks.
+constexpr int kTurnsBetweenLooks = 64;
+// Longer than ranks that arrive together take; the mutex is held meanwhile.
+constexpr int kInlinePauses = 1200;
+
+// Half of the last cache: what is written beyond would push out what the
+// application has there, and comes back from memory anyway.
+size_t StreamBytes() {
+  const long cache_bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  return cache_bytes > 0 ? static_cast<size_t>(cache_bytes) / 2 : 8 << 20;
+}
+
+CallContext DescribeHost(const EngineParts& parts) {
+  CallContext context;
+  context.rank = parts.bootstrap->rank();
+  context.ranks = parts.bootstrap->world_size();
+  context.own_process = getpid();
+  context.segment = parts.segment.get();
+  context.transport = parts.transport.get();
+  context.trace = parts.trace.get();
+  context.can_read = parts.can_read;
+  context.stream_bytes = StreamBytes();
+  context.one_process = parts.segment->local_size() == context.ranks;
+  int next = 0;
+  const int own_host = parts.host_of_rank[context.rank];
+  for (int peer = 0; peer < context.ranks; ++peer) {
+    const bool local = parts.host_of_rank[peer] == own_host;
+    context.local_index.push_back(local ? next++ : -1);
+    context.one_process =
+        context.one_process && local && context.IsInProcess(peer);
+  }
+  return context;
+}
+
 }  // namespace
 
 Engine::Engine(EngineParts parts, EngineLimits limits)
     : parts_(std::move(parts)),
       limits_(limits),
       executor_(MakeHostExecutor()),
-      peers_(parts_.bootstrap->rank(), parts_.bootstrap->world_size()),
+      peers_(parts_.bootstrap->world_size()),
+      segments_(parts_.segment.get()),
+      context_(DescribeHost(parts_)),
       shapes_({.rank = parts_.bootstrap->rank(),
                .host_of_rank = parts_.host_of_rank,
                .rails = parts_.transport ? parts_.transport->lane_count() : 1,
                .algorithm = limits_.algorithm,
-               .all_reach_all = parts_.all_reach_all}) {
-  context_.rank = parts_.bootstrap->rank();
-  context_.ranks = parts_.bootstrap->world_size();
-  context_.segment = parts_.segment.get();
-  context_.transport = parts_.transport.get();
+               .can_read = parts_.can_read,
+               .prefer_transport = parts_.prefer_transport}),
+      run_(&context_, limits_.call) {
   context_.executor = executor_.get();
   context_.peers = &peers_;
+  context_.segments = &segments_;
   context_.counters = &counters_;
-  context_.trace = parts_.trace.get();
-  SetReach();
+  for (int peer = 0; peer < context_.ranks; ++peer) {
+    if (!context_.IsLocal(peer)) continue;
+    peers_.SetProcess(peer,
+                      parts_.segment->ProcessId(context_.local_index[peer]));
+  }
 }
 
 Engine::~Engine() {
@@ -47,57 +85,78 @@ Engine::~Engine() {
          /*report=*/false);
 }
 
-void Engine::SetReach() {
-  int next = 0;
-  const int own_host = parts_.host_of_rank[context_.rank];
-  for (int peer = 0; peer < context_.ranks; ++peer) {
-    const bool local = parts_.host_of_rank[peer] == own_host;
-    context_.local_index.push_back(local ? next++ : -1);
-    if (!local || peer == context_.rank) continue;
-    const pid_t process_id =
-        parts_.segment->ProcessId(context_.local_index[peer]);
-    peers_.SetReach(
-        peer, process_id == getpid() ? Reach::kMapped : Reach::kReadAcross,
-        process_id);
-  }
-}
-
 Result<std::shared_ptr<PendingCall>> Engine::Start(CallArguments arguments) {
   std::lock_guard<std::mutex> lock(mutex_);
   RONDO_RETURN_IF_ERROR(error());
-  const int root =
-      arguments.collective == Collective::kBroadcast ? arguments.root : 0;
-  RONDO_ASSIGN_OR_RETURN(auto prepared,
-                         shapes_.Get(arguments.collective, root));
+  RONDO_ASSIGN_OR_RETURN(CallPlan plan, shapes_.PlanFor(arguments));
   auto pending = std::make_shared<PendingCall>();
-  queue_.push_back({std::move(arguments), std::move(prepared), pending});
-  if (run_ == nullptr) BeginNext();
+  queue_.push_back({std::move(arguments), std::move(plan), pending});
+  if (!running_) BeginNext();
   return pending;
+}
+
+Result<std::shared_ptr<PendingCall>> Engine::RunOrStart(
+    CallArguments arguments) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (running_ || !queue_.empty()) {
+    lock.unlock();
+    return Start(std::move(arguments));
+  }
+  RONDO_RETURN_IF_ERROR(error());
+  RONDO_ASSIGN_OR_RETURN(CallPlan plan, shapes_.PlanFor(arguments));
+  inline_ = true;
+  Begin(std::move(plan), std::move(arguments));
+  Backoff backoff(parts_.segment->local_size());
+  for (int pauses = 0; running_ && pauses < kInlinePauses;) {
+    if (ProgressLocked()) {
+      backoff.Reset();
+      pauses = 0;
+    } else {
+      backoff.Pause();
+      ++pauses;
+    }
+  }
+  inline_ = false;
+  if (!running_) {
+    RONDO_RETURN_IF_ERROR(Poisoning());
+    return std::shared_ptr<PendingCall>();
+  }
+  run_.HoldSegments();
+  auto pending = std::make_shared<PendingCall>();
+  queue_.push_back({CallArguments(), CallPlan(), pending});
+  return pending;
+}
+
+void Engine::Begin(CallPlan plan, CallArguments arguments) {
+  running_ = true;
+  idle_turns_ = 0;
+  began_ns_ = NowNs();
+  deadline_ = Deadline::AfterMs(limits_.timeout_ms);
+  departure_until_.reset();
+  ++counters_.calls;
+  Status started =
+      run_.Begin(std::move(plan), std::move(arguments), ++sequence_);
+  if (!started.ok()) HandleError(std::move(started));
 }
 
 void Engine::BeginNext() {
   Waiting& next = queue_.front();
-  run_ = std::make_unique<CallRun>(&context_, next.prepared,
-                                   std::move(next.arguments), ++sequence_,
-                                   limits_.call);
-  deadline_ = Deadline::AfterMs(limits_.timeout_ms);
-  departure_until_.reset();
-  began_ns_ = NowNs();
-  ++counters_.calls;
-  Status started = run_->Start(&scratch_);
-  if (!started.ok()) HandleError(std::move(started));
+  Begin(std::move(next.plan), std::move(next.arguments));
+  if (running_) run_.HoldSegments();
 }
 
 void Engine::FinishCall() {
   if (context_.trace != nullptr) {
-    const CallArguments& arguments = run_->arguments();
+    const CallArguments& arguments = run_.arguments();
     context_.trace->Complete(
         CollectiveName(arguments.collective), "collective", 0, began_ns_,
         NowNs(),
         {{{"call", static_cast<int64_t>(sequence_)},
-          {"elements", static_cast<int64_t>(arguments.TotalCount())}}});
+          {"elements", static_cast<int64_t>(arguments.counts.total())}}});
   }
-  run_.reset();
+  run_.End();
+  running_ = false;
+  if (inline_) return;
   queue_.front().pending->Finish(Status::Ok());
   queue_.pop_front();
   if (!queue_.empty()) BeginNext();
@@ -111,42 +170,52 @@ bool Engine::Progress() {
 bool Engine::ProgressLocked() {
   if (poisoned_.load(std::memory_order_relaxed)) {
     // Fail() of another thread could not end the calls itself.
-    if (!queue_.empty()) Poison(error(), /*report=*/false);
+    if (running_ || !queue_.empty()) Poison(error(), /*report=*/false);
     return false;
   }
   if (parts_.bootstrap->failed()) {
     Poison(parts_.bootstrap->failure(), /*report=*/false);
     return true;
   }
-  bool moved = parts_.transport != nullptr && parts_.transport->Progress() > 0;
+  // Inside a host the transport only has to be looked after.
+  const bool look = ++idle_turns_ % kTurnsBetweenLooks == 0;
+  bool moved = parts_.transport != nullptr &&
+               (look || !running_ || run_.needs_transport()) &&
+               parts_.transport->Progress() > 0;
   if (suspect_until_.has_value()) {
     if (suspect_until_->expired()) Poison(suspect_, /*report=*/true);
     return moved;
   }
-  if (run_ == nullptr) return moved;
-  Result<bool> finished = run_->Advance(&moved);
+  if (!running_) return moved;
+  Result<bool> finished = run_.Advance(&moved);
   if (!finished.ok()) {
     HandleError(finished.status());
   } else if (*finished) {
     FinishCall();
     return true;
-  } else if (deadline_->expired()) {
+  } else if (look || run_.needs_transport()) {
+    CheckOnOthers(moved);
+  }
+  return moved;
+}
+
+void Engine::CheckOnOthers(bool moved) {
+  if (deadline_->expired()) {
     HandleError(DeadlineError());
   } else if (!moved && parts_.bootstrap->someone_left()) {
     CheckDepartures();
   }
-  return moved;
 }
 
 Status Engine::DeadlineError() const {
   return Status(Code::kTimeout,
                 fmt::format("no end after {} ms (RONDO_TIMEOUT_MS): {}",
-                            limits_.timeout_ms, run_->WaitingFor()));
+                            limits_.timeout_ms, run_.WaitingFor()));
 }
 
 void Engine::CheckDepartures() {
   std::vector<int> gone;
-  for (int rank : run_->Missing()) {
+  for (int rank : run_.Missing()) {
     if (parts_.bootstrap->HasLeft(rank)) gone.push_back(rank);
   }
   if (gone.empty()) return;
@@ -157,13 +226,13 @@ void Engine::CheckDepartures() {
         Status(Code::kRemoteDead,
                fmt::format("rank(s) {} left the communicator without this call",
                            fmt::join(gone, ", ")))
-            .WithContext(HeaderToText(run_->header())),
+            .WithContext(HeaderToText(run_.header())),
         /*report=*/true);
   }
 }
 
 void Engine::HandleError(Status error) {
-  error = error.WithContext(HeaderToText(run_->header()));
+  error = error.WithContext(HeaderToText(run_.header()));
   // A path that broke may have been closed by a rank that heard of the death
   // of a third one, so what the transport calls dead is only suspected.
   const bool vague = error.code() == Code::kTransport ||
@@ -201,29 +270,35 @@ void Engine::Poison(const Status& error, bool report) {
   if (report) parts_.bootstrap->Report(first);
   // Ends every transfer, after which the run may be destroyed.
   if (parts_.transport != nullptr) parts_.transport->FailAll(first);
-  if (run_ != nullptr && run_->touches_peers()) {
+  if (running_ && run_.touches_peers()) {
     // Peers may be reading or writing this rank's buffers, which go back now.
     parts_.segment->Close();
     parts_.segment->WaitUntouched(Deadline::AfterMs(kUntouchedMs));
   }
-  run_.reset();
+  run_.End();
+  running_ = false;
   for (Waiting& waiting : queue_) waiting.pending->Finish(first);
   queue_.clear();
 }
 
-Status Engine::error() const {
-  if (!poisoned_.load(std::memory_order_acquire)) {
-    // Between calls nobody is inside to hear of a death.
-    return parts_.bootstrap->failed() ? parts_.bootstrap->failure()
-                                      : Status::Ok();
-  }
+Status Engine::Poisoning() const {
+  if (!poisoned_.load(std::memory_order_acquire)) return Status::Ok();
   std::lock_guard<std::mutex> lock(error_mutex_);
   return error_;
 }
 
+Status Engine::error() const {
+  // Between calls nobody is inside to hear of a death.
+  if (!poisoned_.load(std::memory_order_acquire) &&
+      parts_.bootstrap->failed()) {
+    return parts_.bootstrap->failure();
+  }
+  return Poisoning();
+}
+
 bool Engine::idle() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return queue_.empty();
+  return queue_.empty() && !running_;
 }
 
 TrafficCounters Engine::counters() const {

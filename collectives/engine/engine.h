@@ -27,6 +27,8 @@
 #include "collectives/engine/call_run.h"
 #include "collectives/engine/executor.h"
 #include "collectives/engine/host_segment.h"
+#include "collectives/engine/peer_memory.h"
+#include "collectives/engine/peer_segments.h"
 #include "collectives/engine/shape_cache.h"
 #include "transports/base/clock.h"
 #include "transports/base/status.h"
@@ -58,8 +60,10 @@ struct EngineParts {
   std::unique_ptr<HostSegment> segment;
   std::vector<int> host_of_rank;
   std::unique_ptr<TraceRecorder> trace;  // null: calls are not traced
-  // Whether every rank can touch every other's memory; the same on all.
-  bool all_reach_all = false;
+  // Whether every rank may read every other's memory; the same on all.
+  bool can_read = false;
+  // Data should really cross the transport, because someone tests it.
+  bool prefer_transport = false;
 };
 
 struct EngineLimits {
@@ -77,6 +81,11 @@ class Engine {
   // `arguments` were checked. Fails only when the engine is poisoned or no
   // shape fits.
   Result<std::shared_ptr<PendingCall>> Start(CallArguments arguments);
+  // Start() for a caller that would wait: a call that is next in line and needs
+  // no more than other ranks of this host that come soon has ended when this
+  // returns null. Then nothing was allocated, and no system call was made while
+  // the ranks have cores.
+  Result<std::shared_ptr<PendingCall>> RunOrStart(CallArguments arguments);
   // Returns whether anything happened; false also when another thread is
   // inside.
   bool Progress();
@@ -98,17 +107,21 @@ class Engine {
  private:
   struct Waiting {
     CallArguments arguments;
-    std::shared_ptr<const PreparedShape> prepared;
+    CallPlan plan;
     std::shared_ptr<PendingCall> pending;
   };
-  void SetReach();
   bool ProgressLocked();
+  void Begin(CallPlan plan, CallArguments arguments);
   void BeginNext();
+  // What is to be looked at now and then while a call waits.
+  void CheckOnOthers(bool moved);
   void FinishCall();
   // Decides what an error of the running call really was.
   void HandleError(Status error);
   void Poison(const Status& error, bool report);
   Status DeadlineError() const;
+  // What poisoned this engine, or ok.
+  Status Poisoning() const;
   // Ends a call that waits for a rank which has left the communicator.
   void CheckDepartures();
 
@@ -116,13 +129,17 @@ class Engine {
   const EngineLimits limits_;
   std::unique_ptr<Executor> executor_;
   PeerMemory peers_;
+  PeerSegments segments_;
   TrafficCounters counters_;
   CallContext context_;
   ShapeCache shapes_;
 
   mutable std::mutex mutex_;   // whoever holds it is inside the engine
-  std::deque<Waiting> queue_;  // front: the running call, once run_ is set
-  std::unique_ptr<CallRun> run_;
+  std::deque<Waiting> queue_;  // front: the running call, unless it is inline
+  CallRun run_;
+  bool running_ = false;
+  bool inline_ = false;  // the running call is in RunOrStart()
+  int idle_turns_ = 0;
   std::optional<Deadline> deadline_;
   int64_t began_ns_ = 0;  // when the running call was next in line
   // A transport error waits a moment for the bootstrap to name its cause.
@@ -130,7 +147,6 @@ class Engine {
   std::optional<Deadline> suspect_until_;
   // A header of a rank that has left may still be on its way until then.
   std::optional<Deadline> departure_until_;
-  std::vector<char> scratch_;
   uint64_t sequence_ = 0;
   std::atomic<bool> poisoned_{false};
   mutable std::mutex error_mutex_;

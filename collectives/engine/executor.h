@@ -8,7 +8,7 @@
 // none taken. Failure: kNotSupported for memory that the executor cannot reach.
 //
 // Example:
-//   RONDO_RETURN_IF_ERROR(executor->Copy(to, from));
+//   RONDO_RETURN_IF_ERROR(executor->Copy(to, from, StoreHint::kCached));
 //   if (!executor->Idle()) return Progress::kBlocked;
 #pragma once
 
@@ -16,6 +16,7 @@
 #include <span>
 
 #include "collectives/kernels/data_type.h"
+#include "collectives/kernels/store_hint.h"
 #include "transports/base/status.h"
 #include "transports/contract/transport.h"
 
@@ -33,11 +34,11 @@ class Executor {
   virtual ~Executor() = default;
 
   // `to` and `from` have equal sizes, and are disjoint or identical.
-  virtual Status Copy(MutableBuffer to, ConstBuffer from) = 0;
+  virtual Status Copy(MutableBuffer to, ConstBuffer from, StoreHint hint) = 0;
   // Elementwise over sources of equal size; `to` may be one of them.
   virtual Status Reduce(const ReduceOperation& operation,
-                        std::span<const ConstBuffer> sources,
-                        MutableBuffer to) = 0;
+                        std::span<const ConstBuffer> sources, MutableBuffer to,
+                        StoreHint hint) = 0;
   // Whether everything submitted so far has finished.
   virtual bool Idle() = 0;
 };

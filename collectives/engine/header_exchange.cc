@@ -12,10 +12,15 @@ constexpr int64_t kDisagreementMs = 200;
 
 }  // namespace
 
-HeaderExchange::HeaderExchange(CallContext* context, const CallHeader& header,
-                               int lanes, std::span<const int> send_to,
-                               std::span<const int> receive_from)
-    : context_(context), header_(header), lanes_(lanes) {
+void HeaderExchange::Reset(const CallHeader& header, int lanes,
+                           std::span<const int> send_to,
+                           std::span<const int> receive_from) {
+  header_ = header;
+  lanes_ = lanes;
+  matched_ = false;
+  disagreement_until_.reset();
+  sends_.clear();
+  receives_.clear();
   AddMessages(send_to, &sends_);
   AddMessages(receive_from, &receives_);
 }
@@ -32,7 +37,8 @@ void HeaderExchange::AddMessages(std::span<const int> peers,
   }
 }
 
-void HeaderExchange::Start() {
+void HeaderExchange::Start(const CallHeader& header) {
+  header_ = header;
   context_->segment->Post(header_);
   const uint64_t tag = MakeTag(TagKind::kHeader, header_.sequence, 0, 0);
   for (Message& receive : receives_) {
@@ -41,6 +47,7 @@ void HeaderExchange::Start() {
                                  &receive.transfer);
   }
   for (Message& send : sends_) {
+    send.header = header_;
     context_->transport->Send(send.peer, send.lane, tag,
                               {&send.header, sizeof(CallHeader)},
                               &send.transfer);
@@ -69,10 +76,9 @@ Result<bool> HeaderExchange::Matched() {
   if (matched_) return true;
   bool complete = true;
   bool agree = true;
-  for (int peer = 0; peer < context_->ranks; ++peer) {
-    if (!context_->IsLocal(peer)) continue;
-    const CallHeader* posted = context_->segment->Posted(
-        context_->local_index[peer], header_.sequence);
+  const HostSegment& segment = *context_->segment;
+  for (int peer = 0; peer < segment.local_size(); ++peer) {
+    const CallHeader* posted = segment.Posted(peer, header_.sequence);
     complete = complete && posted != nullptr;
     agree =
         agree && (posted == nullptr || posted->agreement == header_.agreement);
@@ -116,11 +122,6 @@ std::vector<int> HeaderExchange::Missing() const {
   std::sort(missing.begin(), missing.end());
   missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
   return missing;
-}
-
-const CallHeader& HeaderExchange::Of(int peer) const {
-  return *context_->segment->Posted(context_->local_index[peer],
-                                    header_.sequence);
 }
 
 }  // namespace rondo

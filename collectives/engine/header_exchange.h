@@ -11,7 +11,7 @@
 // naming who differs in what; transfer errors as the transport gives them.
 //
 // Example:
-//   exchange.Start();
+//   exchange.Start(header);
 //   RONDO_ASSIGN_OR_RETURN(bool matched, exchange.Matched());
 #pragma once
 
@@ -29,20 +29,20 @@ namespace rondo {
 
 class HeaderExchange {
  public:
-  // `send_to` and `receive_from`: ranks of other hosts, ascending.
-  HeaderExchange(CallContext* context, const CallHeader& header, int lanes,
-                 std::span<const int> send_to,
-                 std::span<const int> receive_from);
+  explicit HeaderExchange(CallContext* context) : context_(context) {}
 
-  void Start();
+  // For the next call. `send_to` and `receive_from`: ranks of other hosts,
+  // ascending.
+  void Reset(const CallHeader& header, int lanes, std::span<const int> send_to,
+             std::span<const int> receive_from);
+  // `header` may now tell more of this rank's buffers than at the Reset().
+  void Start(const CallHeader& header);
   // True once every header that this rank needs is here and agrees.
   Result<bool> Matched();
   // Whether every header that was sent has left.
   Result<bool> Idle() const;
   // Ranks whose header has not arrived.
   std::vector<int> Missing() const;
-  // The header of a rank of this host; only once Matched().
-  const CallHeader& Of(int peer) const;
 
  private:
   struct Message {
@@ -57,7 +57,7 @@ class HeaderExchange {
 
   CallContext* context_;
   CallHeader header_;
-  int lanes_;
+  int lanes_ = 1;
   std::deque<Message> sends_;
   std::deque<Message> receives_;
   bool matched_ = false;

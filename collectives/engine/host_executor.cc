@@ -16,16 +16,16 @@ Status CheckHost(MemoryKind kind) {
 
 class HostExecutor : public Executor {
  public:
-  Status Copy(MutableBuffer to, ConstBuffer from) override {
+  Status Copy(MutableBuffer to, ConstBuffer from, StoreHint hint) override {
     RONDO_RETURN_IF_ERROR(CheckHost(to.kind));
     RONDO_RETURN_IF_ERROR(CheckHost(from.kind));
-    CopyBytes(to.data, from.data, from.bytes);
+    CopyBytes(to.data, from.data, from.bytes, hint);
     return Status::Ok();
   }
 
   Status Reduce(const ReduceOperation& operation,
-                std::span<const ConstBuffer> sources,
-                MutableBuffer to) override {
+                std::span<const ConstBuffer> sources, MutableBuffer to,
+                StoreHint hint) override {
     RONDO_RETURN_IF_ERROR(CheckHost(to.kind));
     pointers_.clear();
     for (const ConstBuffer& source : sources) {
@@ -35,7 +35,7 @@ class HostExecutor : public Executor {
     ReduceElements(operation.type, operation.reduction, pointers_.data(),
                    static_cast<int>(pointers_.size()), to.data,
                    to.bytes / ElementSize(operation.type),
-                   ReduceScale{.divisor = operation.divisor});
+                   ReduceScale{.divisor = operation.divisor}, hint);
     return Status::Ok();
   }
 

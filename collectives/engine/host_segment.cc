@@ -16,9 +16,7 @@
 namespace rondo {
 namespace {
 
-constexpr int kSlots = 4;
 constexpr size_t kPage = 4096;
-static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
 // The blob that the first rank of each host sends to the others.
 struct Invitation {
@@ -94,33 +92,22 @@ std::vector<int> Renumber(const std::vector<int>& host_of_rank,
 
 }  // namespace
 
-struct alignas(64) HostSegment::Area {
-  struct alignas(64) Slot {
-    std::atomic<uint64_t> sequence{0};
-    CallHeader header;
-  };
-  Slot slots[kSlots];
-  int32_t process_id = 0;
-  uint64_t address = 0;  // of this area, in its rank's process
-  std::atomic<uint32_t> touching{0};
-  std::atomic<uint32_t> closed{0};
-};
-
 HostSegment::HostSegment(void* memory, size_t bytes, int local_rank,
                          int local_size)
     : memory_(memory),
       bytes_(bytes),
       local_rank_(local_rank),
       local_size_(local_size) {
-  Area* mine = new (&AreaOf(local_rank)) Area();
+  // The file is zero already, and `staging` need not be touched before use.
+  HostArea* mine = new (&AreaOf(local_rank)) HostArea;
   mine->process_id = static_cast<int32_t>(getpid());
   mine->address = reinterpret_cast<uint64_t>(mine);
 }
 
 HostSegment::~HostSegment() { munmap(memory_, bytes_); }
 
-HostSegment::Area& HostSegment::AreaOf(int local_peer) const {
-  return static_cast<Area*>(memory_)[local_peer];
+HostArea& HostSegment::AreaOf(int local_peer) const {
+  return static_cast<HostArea*>(memory_)[local_peer];
 }
 
 std::atomic<uint64_t>& HostSegment::Flag(int to, int from, int flag) const {
@@ -132,7 +119,7 @@ std::atomic<uint64_t>& HostSegment::Flag(int to, int from, int flag) const {
 size_t HostSegment::Bytes(int local_size) {
   const size_t flags = sizeof(std::atomic<uint64_t>) * kMaxFlags *
                        static_cast<size_t>(local_size) * local_size;
-  return (sizeof(Area) * local_size + flags + kPage - 1) / kPage * kPage;
+  return (sizeof(HostArea) * local_size + flags + kPage - 1) / kPage * kPage;
 }
 
 Result<std::unique_ptr<HostSegment>> HostSegment::Map(int file, int local_rank,
@@ -212,13 +199,13 @@ Result<HostSegment::Placement> HostSegment::Create(
 }
 
 void HostSegment::Post(const CallHeader& header) {
-  Area::Slot& slot = AreaOf(local_rank_).slots[header.sequence % kSlots];
+  HostArea::Slot& slot = NextSlot(header.sequence);
   slot.header = header;
   slot.sequence.store(header.sequence, std::memory_order_release);
 }
 
 const CallHeader* HostSegment::Posted(int local_peer, uint64_t sequence) const {
-  const Area::Slot& slot = AreaOf(local_peer).slots[sequence % kSlots];
+  const HostArea::Slot& slot = AreaOf(local_peer).slots[sequence % kCallSlots];
   const bool there = slot.sequence.load(std::memory_order_acquire) == sequence;
   return there ? &slot.header : nullptr;
 }

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "collectives/engine/call_header.h"
+#include "collectives/engine/host_area.h"
 #include "collectives/plan/plan.h"
 #include "transports/base/clock.h"
 #include "transports/base/status.h"
@@ -54,8 +55,15 @@ class HostSegment {
   int local_rank() const { return local_rank_; }
   int local_size() const { return local_size_; }
 
-  // Publishes this rank's header of call `header.sequence`.
+  HostArea& own() { return AreaOf(local_rank_); }
+  const HostArea& of(int local_peer) const { return AreaOf(local_peer); }
+
+  // Publishes this rank's header of call `header.sequence`. Where the header
+  // names a symmetric segment, its name must lie in the slot of NextSlot().
   void Post(const CallHeader& header);
+  HostArea::Slot& NextSlot(uint64_t sequence) {
+    return own().slots[sequence % kCallSlots];
+  }
   // The header of `local_peer` for that call; null while it has not arrived.
   const CallHeader* Posted(int local_peer, uint64_t sequence) const;
   // The process that `local_peer` runs in, and an address that is valid there.
@@ -77,7 +85,6 @@ class HostSegment {
   bool Raised(int local_peer, int flag, uint64_t sequence) const;
 
  private:
-  struct Area;
   HostSegment(void* memory, size_t bytes, int local_rank, int local_size);
   static size_t Bytes(int local_size);
   static Result<std::unique_ptr<HostSegment>> Map(int file, int local_rank,
@@ -87,7 +94,7 @@ class HostSegment {
                                                      int local_rank,
                                                      int local_size);
   static Result<std::unique_ptr<HostSegment>> Alone();
-  Area& AreaOf(int local_peer) const;
+  HostArea& AreaOf(int local_peer) const;
   std::atomic<uint64_t>& Flag(int to, int from, int flag) const;
 
   void* memory_;

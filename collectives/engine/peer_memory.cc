@@ -40,14 +40,6 @@ Status MoveAcross(bool read, const OwnedPiece& remote, pid_t process_id,
 
 }  // namespace
 
-PeerMemory::PeerMemory(int rank, int ranks) : rank_(rank), peers_(ranks) {
-  peers_[rank].reach = Reach::kMapped;
-}
-
-void PeerMemory::SetReach(int rank, Reach reach, pid_t process_id) {
-  peers_[rank] = {reach, process_id};
-}
-
 bool PeerMemory::CanRead(pid_t process_id, uint64_t address) {
   char byte;
   const iovec here{&byte, 1};
@@ -59,34 +51,29 @@ Result<const void*> PeerMemory::Readable(const OwnedPiece& source, size_t first,
                                          size_t count, int bounce) {
   const size_t element_bytes = ElementSize(source.piece.type);
   const size_t skip_bytes = first * element_bytes;
-  const Peer& peer = peers_[source.owner];
-  switch (peer.reach) {
-    case Reach::kMapped:
-      return static_cast<const void*>(source.piece.data + skip_bytes);
-    case Reach::kReadAcross:
-      break;
-    case Reach::kMessage:
-      return Internal(
-          fmt::format("rank {} cannot read rank {}'s memory, which "
-                      "the plan asks for",
-                      rank_, source.owner));
+  if (source.piece.reach == Reach::kMapped) {
+    return static_cast<const void*>(source.piece.data + skip_bytes);
+  }
+  if (source.piece.reach == Reach::kMessage) {
+    return Internal(fmt::format(
+        "rank {}'s memory cannot be read here, which the plan asks for",
+        source.owner));
   }
   std::vector<char>& buffer = bounces_[bounce];
   buffer.resize(std::max(buffer.size(), kBounceBytes));
   const size_t bytes = count * element_bytes;
-  RONDO_RETURN_IF_ERROR(MoveAcross(true, source, peer.process_id, skip_bytes,
-                                   buffer.data(), bytes));
+  RONDO_RETURN_IF_ERROR(MoveAcross(true, source, process_ids_[source.owner],
+                                   skip_bytes, buffer.data(), bytes));
   bytes_read_ += bytes;
   return static_cast<const void*>(buffer.data());
 }
 
 Status PeerMemory::ForEachReadable(std::span<const OwnedPiece> sources,
-                                   size_t from, const Use& use,
-                                   size_t* consumed) {
+                                   size_t from, Use use, size_t* consumed) {
   const size_t total = sources[0].piece.count;
   size_t step = total;
   for (const OwnedPiece& source : sources) {
-    if (ReachOf(source.owner) != Reach::kReadAcross) continue;
+    if (source.piece.reach != Reach::kReadAcross) continue;
     step = std::min(step, kBounceBytes / ElementSize(source.piece.type));
   }
   if (bounces_.size() < sources.size()) bounces_.resize(sources.size());
@@ -107,19 +94,29 @@ Status PeerMemory::ForEachReadable(std::span<const OwnedPiece> sources,
   return Status::Ok();
 }
 
-Status PeerMemory::Write(const OwnedPiece& to, const void* from) {
-  const Peer& peer = peers_[to.owner];
-  if (peer.reach == Reach::kMapped) {
-    CopyBytes(to.piece.data, from, to.piece.bytes());
-    return Status::Ok();
-  }
-  if (peer.reach == Reach::kReadAcross) {
-    return MoveAcross(false, to, peer.process_id, 0,
-                      static_cast<char*>(const_cast<void*>(from)),
-                      to.piece.bytes());
+Status PeerMemory::ReadInto(char* to, const OwnedPiece& from) {
+  const size_t bytes = from.piece.bytes();
+  RONDO_RETURN_IF_ERROR(
+      MoveAcross(true, from, process_ids_[from.owner], 0, to, bytes));
+  bytes_read_ += bytes;
+  return Status::Ok();
+}
+
+Status PeerMemory::Write(const OwnedPiece& to, const void* from,
+                         StoreHint hint) {
+  switch (to.piece.reach) {
+    case Reach::kMapped:
+      CopyBytes(to.piece.data, from, to.piece.bytes(), hint);
+      return Status::Ok();
+    case Reach::kReadAcross:
+      return MoveAcross(false, to, process_ids_[to.owner], 0,
+                        static_cast<char*>(const_cast<void*>(from)),
+                        to.piece.bytes());
+    case Reach::kMessage:
+      break;
   }
   return Internal(fmt::format(
-      "rank {} cannot write rank {}'s memory, which the plan asks for", rank_,
+      "rank {}'s memory cannot be written here, which the plan asks for",
       to.owner));
 }
 

@@ -1,7 +1,6 @@
 #include "collectives/engine/program_run.h"
 
 #include <algorithm>
-#include <array>
 
 #include "collectives/engine/tag.h"
 #include "fmt/format.h"
@@ -26,15 +25,23 @@ size_t TransferCount(const Step& step) {
 
 }  // namespace
 
-ProgramRun::ProgramRun(const CallSetting& setting,
-                       const std::vector<Step>* steps)
-    : setting_(setting), steps_(steps), next_(steps->size()) {
+void ProgramRun::Bind(const CallSetting* setting,
+                      const std::vector<Step>* steps) {
+  setting_ = setting;
+  steps_ = steps;
+  next_ = steps->size();
+  drained_ = true;
+  first_transfer_.clear();
   first_transfer_.push_back(0);
   for (const Step& step : *steps) {
     first_transfer_.push_back(first_transfer_.back() + TransferCount(step));
   }
-  transfers_ = std::make_unique<Transfer[]>(first_transfer_.back());
-  posted_.assign(first_transfer_.back(), false);
+  const size_t transfers = first_transfer_.back();
+  if (transfers > transfer_capacity_) {
+    transfers_ = std::make_unique<Transfer[]>(transfers);
+    transfer_capacity_ = transfers;
+  }
+  posted_.assign(transfers, false);
 }
 
 void ProgramRun::Begin(int64_t chunk, int slot) {
@@ -50,7 +57,7 @@ void ProgramRun::Begin(int64_t chunk, int slot) {
 
 Result<bool> ProgramRun::Advance(bool* moved) {
   while (next_ < steps_->size()) {
-    if (!setting_.context->executor->Idle()) return false;
+    if (!setting_->context->executor->Idle()) return false;
     const Step& step = (*steps_)[next_];
     Result<Outcome> outcome = Run(step);
     if (!outcome.ok()) {
@@ -65,7 +72,7 @@ Result<bool> ProgramRun::Advance(bool* moved) {
   // A signal to another host is a send that no step waits for.
   RONDO_ASSIGN_OR_RETURN(const Outcome drained,
                          WaitForTransfers(0, posted_.size()));
-  drained_ = drained == Outcome::kNext && setting_.context->executor->Idle();
+  drained_ = drained == Outcome::kNext && setting_->context->executor->Idle();
   return drained_;
 }
 
@@ -74,7 +81,7 @@ Result<ProgramRun::Outcome> ProgramRun::Run(const Step& step) {
   // wait is asked for again and again: the gap that it leaves shows it well
   // enough.
   TraceSpan span(
-      step.kind == StepKind::kWait ? nullptr : setting_.context->trace,
+      step.kind == StepKind::kWait ? nullptr : setting_->context->trace,
       StepKindName(step.kind), "step", 1 + slot_);
   span.Argument("chunk", chunk_);
   span.Argument("step", static_cast<int64_t>(next_));
@@ -103,14 +110,14 @@ Result<ProgramRun::Outcome> ProgramRun::Run(const Step& step) {
 }
 
 OwnedPiece ProgramRun::PieceOf(const BlockRef& block, int k) const {
-  return {block.owner, setting_.binding->PieceAt(block.At(k), chunk_, slot_)};
+  return {block.owner, setting_->binding->PieceAt(block.At(k), chunk_, slot_)};
 }
 
 void ProgramRun::StartTransfers(const Step& step) {
   const bool send = step.kind == StepKind::kSend;
   const BlockRef& block = send ? step.sources[0] : step.destinations[0];
-  TrafficCounters* counters = setting_.context->counters;
-  const uint64_t tag = MakeTag(TagKind::kPayload, setting_.sequence,
+  TrafficCounters* counters = setting_->context->counters;
+  const uint64_t tag = MakeTag(TagKind::kPayload, setting_->sequence,
                                static_cast<uint64_t>(chunk_), step.message);
   for (int k = 0; k < block.count; ++k) {
     const Piece piece = PieceOf(block, k).piece;
@@ -120,14 +127,14 @@ void ProgramRun::StartTransfers(const Step& step) {
     posted_[index] = true;
     if (send) {
       counters->message_bytes_sent += piece.bytes();
-      setting_.context->transport->Send(step.peer, lane(), tag,
-                                        {piece.data, piece.bytes()},
-                                        &transfers_[index]);
+      setting_->context->transport->Send(step.peer, lane(), tag,
+                                         {piece.data, piece.bytes()},
+                                         &transfers_[index]);
     } else {
       counters->message_bytes_received += piece.bytes();
-      setting_.context->transport->Receive(step.peer, lane(), tag,
-                                           {piece.data, piece.bytes()},
-                                           &transfers_[index]);
+      setting_->context->transport->Receive(step.peer, lane(), tag,
+                                            {piece.data, piece.bytes()},
+                                            &transfers_[index]);
     }
   }
 }
@@ -149,35 +156,37 @@ Result<ProgramRun::Outcome> ProgramRun::WaitForTransfers(size_t from,
 // Flags between ranks of one host are words in its control segment; between
 // hosts they are empty messages.
 void ProgramRun::Signal(const Step& step) {
-  CallContext* context = setting_.context;
+  CallContext* context = setting_->context;
   if (context->IsLocal(step.peer)) {
+    // The header that this rank has posted says so already.
+    if (step.flag == kReadyFlag) return;
     context->segment->Raise(context->local_index[step.peer], step.flag,
-                            setting_.sequence);
+                            setting_->sequence);
     return;
   }
   const size_t index = first_transfer_[next_];
   posted_[index] = true;
   context->transport->Send(
-      step.peer, 0, MakeTag(TagKind::kFlag, setting_.sequence, 0, step.flag),
+      step.peer, 0, MakeTag(TagKind::kFlag, setting_->sequence, 0, step.flag),
       {nullptr, 0}, &transfers_[index]);
 }
 
 Result<ProgramRun::Outcome> ProgramRun::WaitForFlag(const Step& step) {
-  CallContext* context = setting_.context;
+  CallContext* context = setting_->context;
   if (context->IsLocal(step.peer)) {
     const int local = context->local_index[step.peer];
     // A posted header is a rank's word that its buffers may be touched.
     const bool raised =
         step.flag == kReadyFlag
-            ? context->segment->Posted(local, setting_.sequence) != nullptr
-            : context->segment->Raised(local, step.flag, setting_.sequence);
+            ? context->segment->Posted(local, setting_->sequence) != nullptr
+            : context->segment->Raised(local, step.flag, setting_->sequence);
     return raised ? Outcome::kNext : Outcome::kBlocked;
   }
   const size_t index = first_transfer_[next_];
   if (!posted_[index]) {
     posted_[index] = true;
     context->transport->Receive(
-        step.peer, 0, MakeTag(TagKind::kFlag, setting_.sequence, 0, step.flag),
+        step.peer, 0, MakeTag(TagKind::kFlag, setting_->sequence, 0, step.flag),
         {nullptr, 0}, &transfers_[index]);
   }
   if (!transfers_[index].done()) return Outcome::kBlocked;
@@ -189,71 +198,103 @@ Status ProgramRun::Put(const Step& step) {
   for (int k = 0; k < step.sources[0].count; ++k) {
     const OwnedPiece from = PieceOf(step.sources[0], k);
     if (from.piece.count == 0) continue;
-    RONDO_RETURN_IF_ERROR(setting_.context->peers->Write(
-        PieceOf(step.destinations[0], k), from.piece.data));
+    RONDO_RETURN_IF_ERROR(setting_->context->peers->Write(
+        PieceOf(step.destinations[0], k), from.piece.data, setting_->store));
   }
   return Status::Ok();
 }
 
 Status ProgramRun::Combine(const Step& step) {
-  const CallArguments& arguments = *setting_.arguments;
-  Executor* executor = setting_.context->executor;
-  const bool average = arguments.reduction == Reduction::kAverage;
-  std::vector<OwnedPiece> sources(step.sources.size());
-  std::vector<ConstBuffer> buffers(step.sources.size());
   for (int k = 0; k < step.destinations[0].count; ++k) {
-    const Piece to = PieceOf(step.destinations[0], k).piece;
-    if (to.count == 0) continue;
-    for (size_t i = 0; i < sources.size(); ++i) {
-      sources[i] = PieceOf(step.sources[i], k);
-    }
-    const ReduceOperation operation{
-        to.type, arguments.reduction,
-        step.completes_sum && average ? setting_.context->ranks : 1};
-    const size_t element_bytes = ElementSize(to.type);
-    const auto use = [&](std::span<const void* const> data, size_t first,
-                         size_t count) -> Result<size_t> {
-      const MutableBuffer part{to.data + first * element_bytes,
-                               count * element_bytes};
-      for (size_t i = 0; i < data.size(); ++i) {
-        buffers[i] = {data[i], count * element_bytes};
-      }
-      RONDO_RETURN_IF_ERROR(step.kind == StepKind::kCopy
-                                ? executor->Copy(part, buffers[0])
-                                : executor->Reduce(operation, buffers, part));
-      return count;
-    };
-    size_t consumed = 0;
-    RONDO_RETURN_IF_ERROR(
-        setting_.context->peers->ForEachReadable(sources, 0, use, &consumed));
+    if (PieceOf(step.destinations[0], k).piece.count == 0) continue;
+    RONDO_RETURN_IF_ERROR(step.kind == StepKind::kCopy ? CopyBlock(step, k)
+                                                       : ReduceBlock(step, k));
   }
   return Status::Ok();
+}
+
+// Cache-sized parts, so that the source is read from memory once, however many
+// destinations there are.
+Status ProgramRun::CopyBlock(const Step& step, int k) {
+  constexpr size_t kPartBytes = 32 << 10;
+  const OwnedPiece from = PieceOf(step.sources[0], k);
+  const Piece own = PieceOf(step.destinations[0], k).piece;
+  const size_t bytes = from.piece.bytes();
+  const bool alone = step.destinations.size() == 1;
+  if (from.piece.reach != Reach::kMapped) {
+    if (from.piece.reach == Reach::kReadAcross && alone) {
+      return setting_->context->peers->ReadInto(own.data, from);
+    }
+    return Internal(fmt::format(
+        "rank {}'s memory cannot be copied from here, which the plan asks for",
+        from.owner));
+  }
+  Executor* executor = setting_->context->executor;
+  const size_t part_bytes = alone ? bytes : kPartBytes;
+  for (size_t begin = 0; begin < bytes; begin += part_bytes) {
+    const size_t part = std::min(part_bytes, bytes - begin);
+    for (const BlockRef& destination : step.destinations) {
+      const Piece to = PieceOf(destination, k).piece;
+      RONDO_RETURN_IF_ERROR(executor->Copy({to.data + begin, part},
+                                           {from.piece.data + begin, part},
+                                           setting_->store));
+    }
+  }
+  return Status::Ok();
+}
+
+Status ProgramRun::ReduceBlock(const Step& step, int k) {
+  const CallArguments& arguments = *setting_->arguments;
+  const Piece to = PieceOf(step.destinations[0], k).piece;
+  const bool average = arguments.reduction == Reduction::kAverage;
+  const ReduceOperation operation{
+      to.type, arguments.reduction,
+      step.completes_sum && average ? setting_->context->ranks : 1};
+  const size_t element_bytes = ElementSize(to.type);
+  sources_.resize(step.sources.size());
+  buffers_.resize(step.sources.size());
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    sources_[i] = PieceOf(step.sources[i], k);
+  }
+  const auto use = [&](std::span<const void* const> data, size_t first,
+                       size_t count) -> Result<size_t> {
+    for (size_t i = 0; i < data.size(); ++i) {
+      buffers_[i] = {data[i], count * element_bytes};
+    }
+    RONDO_RETURN_IF_ERROR(setting_->context->executor->Reduce(
+        operation, buffers_,
+        {to.data + first * element_bytes, count * element_bytes},
+        setting_->store));
+    return count;
+  };
+  size_t consumed = 0;
+  return setting_->context->peers->ForEachReadable(sources_, 0, use, &consumed);
 }
 
 Result<ProgramRun::Outcome> ProgramRun::UpdateBlocks(const Step& step) {
   for (const BlockRef& to : step.destinations) {
     // The functor stores with plain instructions.
-    if (setting_.context->peers->ReachOf(to.owner) != Reach::kMapped) {
+    if (PieceOf(to, 0).piece.reach != Reach::kMapped) {
       return Internal(
           fmt::format("rank {}'s memory is not mapped, which the "
                       "plan's update asks for",
                       to.owner));
     }
   }
-  std::vector<OwnedPiece> sources(step.sources.size());
+  sources_.resize(step.sources.size());
   while (update_block_ < step.destinations[0].count) {
     const int k = update_block_;
-    for (size_t i = 0; i < sources.size(); ++i) {
-      sources[i] = PieceOf(step.sources[i], k);
+    for (size_t i = 0; i < sources_.size(); ++i) {
+      sources_[i] = PieceOf(step.sources[i], k);
     }
-    const size_t total = sources[0].piece.count;
+    const size_t total = sources_[0].piece.count;
     const auto use = [&](std::span<const void* const> data, size_t first,
                          size_t count) {
       return ApplyUpdate(step, k, data, first, count);
     };
     if (total > 0) {
-      RONDO_RETURN_IF_ERROR(setting_.context->peers->ForEachReadable(
-          sources, update_done_, use, &update_done_));
+      RONDO_RETURN_IF_ERROR(setting_->context->peers->ForEachReadable(
+          sources_, update_done_, use, &update_done_));
     }
     if (update_done_ < total) return Outcome::kBlocked;
     ++update_block_;

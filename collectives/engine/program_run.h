@@ -2,13 +2,15 @@
 //
 // A call keeps several of these in flight. Advance() runs steps from where it
 // stands until one has to wait; it never blocks, so that the others go on
-// meanwhile, and their transfers overlap.
+// meanwhile, and their transfers overlap. The objects are kept from call to
+// call, so that a call allocates nothing.
 //
 // Thread-safety: one thread at a time. Ownership: owns its transfers; they must
 // be done (finished program, or Transport::FailAll) before it is destroyed.
 // Failure: transfer, memory and update errors, with the step that met them.
 //
 // Example:
+//   run.Bind(&setting, &program.chunk);
 //   run.Begin(chunk, slot);
 //   RONDO_ASSIGN_OR_RETURN(bool finished, run.Advance(&moved));
 #pragma once
@@ -19,6 +21,7 @@
 
 #include "collectives/engine/binding.h"
 #include "collectives/engine/call_context.h"
+#include "collectives/kernels/store_hint.h"
 #include "collectives/plan/plan.h"
 
 namespace rondo {
@@ -30,12 +33,14 @@ struct CallSetting {
   const Binding* binding = nullptr;
   uint64_t sequence = 0;
   int rails = 1;
+  // How outputs are stored: past the cache when they do not fit it.
+  StoreHint store = StoreHint::kCached;
 };
 
 class ProgramRun {
  public:
-  ProgramRun(const CallSetting& setting, const std::vector<Step>* steps);
-  ProgramRun(ProgramRun&&) = default;
+  // Both must stay until the program has finished.
+  void Bind(const CallSetting* setting, const std::vector<Step>* steps);
 
   // Starts from the top for `chunk`, with scratch `slot`.
   void Begin(int64_t chunk, int slot);
@@ -57,6 +62,8 @@ class ProgramRun {
   Result<Outcome> WaitForFlag(const Step& step);
   void Signal(const Step& step);
   Status Combine(const Step& step);
+  Status CopyBlock(const Step& step, int k);
+  Status ReduceBlock(const Step& step, int k);
   Status Put(const Step& step);
   Result<Outcome> UpdateBlocks(const Step& step);
   Result<size_t> ApplyUpdate(const Step& step, int k,
@@ -64,14 +71,17 @@ class ProgramRun {
                              size_t count);
   void PrepareUpdates();
   OwnedPiece PieceOf(const BlockRef& block, int k) const;
-  int lane() const { return static_cast<int>(chunk_ % setting_.rails); }
+  int lane() const { return static_cast<int>(chunk_ % setting_->rails); }
 
-  CallSetting setting_;
-  const std::vector<Step>* steps_;
+  const CallSetting* setting_ = nullptr;
+  const std::vector<Step>* steps_ = nullptr;
   // Transfers of step i: [first_transfer_[i], first_transfer_[i + 1]).
   std::vector<size_t> first_transfer_;
   std::unique_ptr<Transfer[]> transfers_;
+  size_t transfer_capacity_ = 0;
   std::vector<bool> posted_;
+  std::vector<OwnedPiece> sources_;
+  std::vector<ConstBuffer> buffers_;
   size_t next_ = 0;  // index of the step to run
   bool drained_ = true;
   int64_t chunk_ = 0;

@@ -40,11 +40,11 @@ void ProgramRun::PrepareUpdates() {
       const Piece piece = PieceOf(block, k).piece;
       if (piece.count == 0) continue;
       const size_t begin =
-          setting_.binding->VectorOffset(block.At(k).LogicalBlock()) +
+          setting_->binding->VectorOffset(block.At(k).LogicalBlock()) +
           piece.block_offset;
-      ForEachRange(setting_.arguments->parameter_counts, begin, piece.count,
+      ForEachRange(setting_->arguments->parameter_counts, begin, piece.count,
                    [this](const UpdateRange& range) {
-                     setting_.arguments->update->Prepare(range);
+                     setting_->arguments->update->Prepare(range);
                      return true;
                    });
     }
@@ -56,14 +56,14 @@ Result<size_t> ProgramRun::ApplyUpdate(const Step& step, int k,
                                        size_t first, size_t count) {
   const BlockRef own = step.destinations[0].At(k);
   const Piece own_piece = PieceOf(step.destinations[0], k).piece;
-  const size_t begin = setting_.binding->VectorOffset(own.LogicalBlock()) +
+  const size_t begin = setting_->binding->VectorOffset(own.LogicalBlock()) +
                        own_piece.block_offset + first;
   std::vector<ConstElements> from(sources.size());
   std::vector<MutableElements> to(step.destinations.size());
   Status failure;
   size_t applied = 0;
   ForEachRange(
-      setting_.arguments->parameter_counts, begin, count,
+      setting_->arguments->parameter_counts, begin, count,
       [&](const UpdateRange& range) {
         const size_t skip = range.vector_offset - begin;
         for (size_t i = 0; i < from.size(); ++i) {
@@ -77,7 +77,7 @@ Result<size_t> ProgramRun::ApplyUpdate(const Step& step, int k,
                    piece.data + (first + skip) * ElementSize(piece.type)};
         }
         Result<UpdateOutcome> outcome =
-            setting_.arguments->update->Apply(range, from, to);
+            setting_->arguments->update->Apply(range, from, to);
         if (!outcome.ok()) {
           failure = outcome.status().WithContext(fmt::format(
               "update of parameter {}, elements {} to {}", range.parameter,

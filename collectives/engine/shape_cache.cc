@@ -4,6 +4,8 @@
 #include <numeric>
 #include <set>
 
+#include "collectives/engine/call_header.h"
+#include "collectives/engine/staged_move.h"
 #include "collectives/engine/tag.h"
 #include "collectives/plan/verifier.h"
 #include "fmt/format.h"
@@ -34,36 +36,13 @@ void AddPeers(const std::vector<Step>& steps, int rank, std::set<int>* send_to,
   }
 }
 
-Result<PreparedShape> Prepare(Shape shape, const RankOrder& order, int rank) {
-  if (shape.ranks <= kMaxRanksProvedAtStart) {
-    Status proof = VerifyShape(shape).status();
-    if (!proof.ok()) return Internal(proof.message());
-  }
-  PreparedShape prepared;
-  prepared.program = shape.ForRank(rank);
-  const int position = order.PositionOf(rank);
-  std::set<int> send_to = {
-      order.at[(position + 1) % shape.ranks],
-      order.at[(position + shape.ranks - 1) % shape.ranks]};
-  std::set<int> receive_from = send_to;
-  const RankProgram& program = prepared.program;
-  for (const auto* steps :
-       {&program.prologue, &program.chunk, &program.epilogue}) {
-    AddPeers(*steps, rank, &send_to, &receive_from, &prepared.touches_peers);
-    for (const Step& step : *steps) {
-      if (step.message >= kMaxMessages) {
-        return Status(
-            Code::kNotSupported,
-            fmt::format("{} with {} ranks needs more than {} messages "
-                        "between two ranks",
-                        shape.algorithm, shape.ranks, kMaxMessages));
-      }
-    }
-  }
-  prepared.send_to.assign(send_to.begin(), send_to.end());
-  prepared.receive_from.assign(receive_from.begin(), receive_from.end());
-  prepared.shape = std::move(shape);
-  return prepared;
+// From here on a piece's round trip through the slots costs more than reading
+// the peers' memory.
+constexpr size_t kWithHeaderBytes = 16 << 10;
+
+bool IsPlainCollective(Collective collective) {
+  return collective == Collective::kAllGather ||
+         collective == Collective::kReduceScatter;
 }
 
 }  // namespace
@@ -74,54 +53,161 @@ ShapeCache::ShapeCache(ShapeChoice choice) : choice_(std::move(choice)) {
   std::iota(order_.at.begin(), order_.at.end(), 0);
   std::stable_sort(order_.at.begin(), order_.at.end(),
                    [&](int a, int b) { return hosts[a] < hosts[b]; });
+  one_host_ = std::count(hosts.begin(), hosts.end(), hosts[0]) ==
+              static_cast<int>(hosts.size());
 }
 
-Result<Shape> ShapeCache::MakeDirect(Collective collective) const {
-  if (!choice_.all_reach_all) {
-    return Status(
-        Code::kNotSupported,
-        "RONDO_ALGO=direct needs ranks that can all read each other's "
-        "memory: those of one host, with the right to use "
-        "process_vm_readv; accepted here: auto, ring");
+Result<PreparedShape> ShapeCache::Prepare(Shape shape) const {
+  if (shape.ranks <= kMaxRanksProvedAtStart) {
+    Status proof = VerifyShape(shape).status();
+    if (!proof.ok()) return Internal(proof.message());
   }
-  switch (collective) {
-    case Collective::kAllGather:
-      return DirectAllGather(order_.ranks());
-    case Collective::kReduceScatter:
-      return DirectReduceScatter(order_.ranks());
-    default:
-      return DirectShardedStep(order_.ranks());
+  PreparedShape prepared;
+  prepared.program = shape.ForRank(choice_.rank);
+  const int position = order_.PositionOf(choice_.rank);
+  std::set<int> send_to = {
+      order_.at[(position + 1) % shape.ranks],
+      order_.at[(position + shape.ranks - 1) % shape.ranks]};
+  std::set<int> receive_from = send_to;
+  const RankProgram& program = prepared.program;
+  for (const auto* steps :
+       {&program.prologue, &program.chunk, &program.epilogue}) {
+    AddPeers(*steps, choice_.rank, &send_to, &receive_from,
+             &prepared.touches_peers);
+    for (const Step& step : *steps) {
+      prepared.uses_transport |= step.kind == StepKind::kSend ||
+                                 step.kind == StepKind::kRecv || !one_host_;
+      if (step.message >= kMaxMessages) {
+        return Status(
+            Code::kNotSupported,
+            fmt::format("{} with {} ranks needs more than {} messages "
+                        "between two ranks",
+                        shape.algorithm, shape.ranks, kMaxMessages));
+      }
+    }
   }
+  // Ranks of this host read the control segment.
+  const auto keep_remote = [this](const std::set<int>& ranks,
+                                  std::vector<int>* remote) {
+    const std::vector<int>& hosts = choice_.host_of_rank;
+    std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(*remote),
+                 [&](int r) { return hosts[r] != hosts[choice_.rank]; });
+  };
+  keep_remote(send_to, &prepared.send_to);
+  keep_remote(receive_from, &prepared.receive_from);
+  prepared.algorithm_hash = static_cast<uint32_t>(
+      HashBytes(shape.algorithm.data(), shape.algorithm.size()));
+  prepared.shape = std::move(shape);
+  return prepared;
 }
 
-Result<Shape> ShapeCache::Make(Collective collective, int root) const {
-  // These have one algorithm each.
-  if (collective == Collective::kBroadcast) return ChainBroadcast(order_, root);
-  if (collective == Collective::kBarrier) {
-    return DisseminationBarrier(order_.ranks());
-  }
-  if (choice_.algorithm == "direct") return MakeDirect(collective);
+Result<Shape> ShapeCache::Make(Collective collective, int root, Way way) const {
+  const int ranks = order_.ranks();
   switch (collective) {
+    case Collective::kBroadcast:
+      return ChainBroadcast(order_, root);
+    case Collective::kBarrier:
+      return DisseminationBarrier(ranks);
+    case Collective::kShardedStep:
+      return way == Way::kRing ? RingShardedStep(order_)
+                               : DirectShardedStep(ranks);
     case Collective::kAllGather:
-      return RingAllGather(order_);
+      if (way == Way::kRing) return RingAllGather(order_);
+      if (way == Way::kPush) return DirectAllGatherPush(ranks);
+      break;
     case Collective::kReduceScatter:
-      return RingReduceScatter(order_);
-    default:
-      return RingShardedStep(order_);
+      if (way == Way::kRing) return RingReduceScatter(order_);
+      break;
   }
+  Shape shape = collective == Collective::kAllGather
+                    ? DirectAllGather(ranks)
+                    : DirectReduceScatter(ranks);
+  // The same plan; a peer's input is reached through the slots.
+  if (way == Way::kStaged) shape.algorithm = "staged";
+  return shape;
 }
 
 Result<std::shared_ptr<const PreparedShape>> ShapeCache::Get(
-    Collective collective, int root) {
-  auto& entry = shapes_[{collective, root}];
+    Collective collective, int root, Way way) {
+  auto& entry = shapes_[{collective, root, way}];
   if (entry == nullptr) {
-    RONDO_ASSIGN_OR_RETURN(Shape shape, Make(collective, root));
+    RONDO_ASSIGN_OR_RETURN(Shape shape, Make(collective, root, way));
     shape.rails = choice_.rails;
-    RONDO_ASSIGN_OR_RETURN(PreparedShape prepared,
-                           Prepare(std::move(shape), order_, choice_.rank));
+    RONDO_ASSIGN_OR_RETURN(PreparedShape prepared, Prepare(std::move(shape)));
     entry = std::make_shared<const PreparedShape>(std::move(prepared));
   }
   return entry;
+}
+
+Status ShapeCache::RefuseAlgorithm(const std::string& why) const {
+  return Status(Code::kNotSupported,
+                fmt::format("RONDO_ALGO={} {}; accepted here: auto, ring",
+                            choice_.algorithm, why));
+}
+
+Result<bool> ShapeCache::OnHost() const {
+  const bool fits = one_host_ && StagedMove::Fits(order_.ranks());
+  if (choice_.algorithm == "ring") return false;
+  if (choice_.algorithm == "auto") return fits && !choice_.prefer_transport;
+  if (!one_host_) {
+    return RefuseAlgorithm("needs ranks that share the memory of one host");
+  }
+  if (!fits && choice_.algorithm == "staged") {
+    return RefuseAlgorithm(
+        fmt::format("has no room for {} ranks on a host", order_.ranks()));
+  }
+  return true;
+}
+
+Result<CallPlan> ShapeCache::PlanOnHost(const CallArguments& arguments) {
+  const Collective collective = arguments.collective;
+  const bool automatic = choice_.algorithm == "auto";
+  const bool staged = choice_.algorithm == "staged";
+  const size_t bytes =
+      arguments.counts.largest() * ElementSize(arguments.input_type) *
+      (collective == Collective::kReduceScatter ? order_.ranks() : 1);
+  CallPlan plan;
+  plan.with_header = (staged || (automatic && bytes <= kWithHeaderBytes)) &&
+                     StagedMove::FitsOnePiece(arguments, order_.ranks());
+  RONDO_ASSIGN_OR_RETURN(
+      plan.shape,
+      Get(collective, 0,
+          staged || plan.with_header ? Way::kStaged : Way::kDirect));
+  if (staged) {
+    plan.stage = Stage::kAlways;
+    return plan;
+  }
+  plan.stage = automatic ? Stage::kIfNeeded : Stage::kNever;
+  if (collective == Collective::kAllGather && !plan.with_header) {
+    RONDO_ASSIGN_OR_RETURN(plan.push, Get(collective, 0, Way::kPush));
+  }
+  return plan;
+}
+
+Result<CallPlan> ShapeCache::PlanFor(const CallArguments& arguments) {
+  const Collective collective = arguments.collective;
+  CallPlan plan;
+  if (IsPlainCollective(collective)) {
+    RONDO_ASSIGN_OR_RETURN(const bool on_host, OnHost());
+    if (on_host) return PlanOnHost(arguments);
+  }
+  Way way = Way::kRing;
+  if (collective == Collective::kShardedStep) {
+    const bool direct = choice_.algorithm != "ring" && choice_.can_read &&
+                        !choice_.prefer_transport;
+    if (!direct && choice_.algorithm == "direct") {
+      return RefuseAlgorithm(
+          "needs, for a sharded step, ranks of one host that may read each "
+          "other's memory (process_vm_readv)");
+    }
+    if (direct) way = Way::kDirect;
+  }
+  const int root = collective == Collective::kBroadcast ? arguments.root : 0;
+  RONDO_ASSIGN_OR_RETURN(plan.shape, Get(collective, root, way));
+  // On one host all have arrived when all headers are here.
+  plan.with_header = collective == Collective::kBarrier && one_host_ &&
+                     choice_.algorithm != "ring";
+  return plan;
 }
 
 }  // namespace rondo

@@ -1,21 +1,23 @@
-// ShapeCache: the shapes of one communicator, made and proved once.
+// ShapeCache: the shapes of one communicator, made and proved once, and which
+// of them serves a call.
 //
 // Thread-safety: one thread at a time. Ownership: entries are shared with the
 // calls that run them. Failure: kInternal when the verifier refuses a shape,
-// kNotSupported when no algorithm fits.
+// kNotSupported when the algorithm that RONDO_ALGO asks for does not fit.
 //
 // Example:
-//   RONDO_ASSIGN_OR_RETURN(auto prepared, cache.Get(Collective::kBarrier, 0));
+//   RONDO_ASSIGN_OR_RETURN(CallPlan plan, cache.PlanFor(arguments));
 #pragma once
 
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "collectives/algorithms/algorithms.h"
-#include "collectives/engine/call_run.h"
+#include "collectives/engine/binding.h"
+#include "collectives/engine/prepared_shape.h"
 #include "collectives/plan/plan.h"
 #include "transports/base/status.h"
 
@@ -27,24 +29,39 @@ struct ShapeChoice {
   int rank = 0;
   std::vector<int> host_of_rank;
   int rails = 1;
-  std::string algorithm;       // RONDO_ALGO: auto, ring, direct
-  bool all_reach_all = false;  // every rank can touch every other's memory
+  std::string algorithm;  // RONDO_ALGO
+  // Every rank may read every other's memory: those of one host, where the
+  // system permits it.
+  bool can_read = false;
+  // Data should really cross the transport: someone tests it.
+  bool prefer_transport = false;
 };
 
 class ShapeCache {
  public:
   explicit ShapeCache(ShapeChoice choice);
 
-  Result<std::shared_ptr<const PreparedShape>> Get(Collective collective,
-                                                   int root);
+  Result<CallPlan> PlanFor(const CallArguments& arguments);
 
  private:
-  Result<Shape> Make(Collective collective, int root) const;
-  Result<Shape> MakeDirect(Collective collective) const;
+  // The ways to do one collective.
+  enum class Way : uint8_t { kRing, kDirect, kPush, kStaged };
+
+  Result<CallPlan> PlanOnHost(const CallArguments& arguments);
+  // Whether all-gather and reduce-scatter run inside this host, as the user
+  // wants it.
+  Result<bool> OnHost() const;
+  Status RefuseAlgorithm(const std::string& why) const;
+  Result<std::shared_ptr<const PreparedShape>> Get(Collective collective,
+                                                   int root, Way way);
+  Result<Shape> Make(Collective collective, int root, Way way) const;
+  Result<PreparedShape> Prepare(Shape shape) const;
 
   const ShapeChoice choice_;
   RankOrder order_;  // the ranks of a host stand together
-  std::map<std::pair<Collective, int>, std::shared_ptr<const PreparedShape>>
+  bool one_host_ = false;
+  std::map<std::tuple<Collective, int, Way>,
+           std::shared_ptr<const PreparedShape>>
       shapes_;
 };
 

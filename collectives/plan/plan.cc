@@ -112,9 +112,13 @@ int StepList::Put(BlockRef source, BlockRef destination) {
 }
 
 int StepList::Copy(BlockRef source, BlockRef destination) {
+  return Copy(source, std::vector<BlockRef>{destination});
+}
+
+int StepList::Copy(BlockRef source, std::vector<BlockRef> destinations) {
   return Add({.kind = StepKind::kCopy,
               .sources = {source},
-              .destinations = {destination}});
+              .destinations = std::move(destinations)});
 }
 
 int StepList::Reduce(std::vector<BlockRef> sources, BlockRef destination,

@@ -100,7 +100,7 @@ enum class StepKind : uint8_t {
   kPut,     // sources[0] stored into destinations[0], which `peer` owns
   kSignal,  // raise `flag` at `peer`
   kWait,    // until step `waits_for` is finished, or `peer` has raised `flag`
-  kCopy,    // destinations[0] = sources[0]
+  kCopy,    // every destination = sources[0]; may be peers' spaces
   kReduce,  // destinations[0] = sum of sources, in the order listed
   kUpdate,  // the functor turns sources into every destination
 };
@@ -166,6 +166,7 @@ class StepList {
   int Recv(BlockRef destination, int peer, int message);
   int Put(BlockRef source, BlockRef destination);
   int Copy(BlockRef source, BlockRef destination);
+  int Copy(BlockRef source, std::vector<BlockRef> destinations);
   int Reduce(std::vector<BlockRef> sources, BlockRef destination,
              bool completes_sum);
   int Update(std::vector<BlockRef> sources, std::vector<BlockRef> destinations);

@@ -22,8 +22,9 @@ Operands OperandsOf(StepKind kind) {
     case StepKind::kRecv:
       return {0, 1};
     case StepKind::kPut:
-    case StepKind::kCopy:
       return {1, 1};
+    case StepKind::kCopy:
+      return {1, -1};
     case StepKind::kReduce:
       return {-1, 1};
     case StepKind::kUpdate:
@@ -234,7 +235,8 @@ class RankChecker {
     const bool sources = step.kind == StepKind::kCopy ||
                          step.kind == StepKind::kReduce ||
                          step.kind == StepKind::kUpdate;
-    const bool destinations = step.kind == StepKind::kUpdate;
+    const bool destinations =
+        step.kind == StepKind::kCopy || step.kind == StepKind::kUpdate;
     for (const BlockRef& block : step.sources) {
       if (block.owner != rank_ && !sources) {
         return BlockToText(block, rank_) + " cannot be a source here";

@@ -228,7 +228,7 @@ std::string SymbolicRun::WriteBlock(int rank, const BlockRef& block) {
 std::string SymbolicRun::CheckOverlap(const Step& step, int rank) {
   const int count = step.destinations[0].count;
   const bool update = step.kind == StepKind::kUpdate;
-  if (count == 1 && !update) return "";
+  if (count == 1 && step.destinations.size() == 1 && !update) return "";
   for (size_t d = 0; d < step.destinations.size(); ++d) {
     for (int k = 0; k < count; ++k) {
       const BlockRef block = step.destinations[d].At(k);

@@ -74,9 +74,8 @@ TEST(VerifierFormTest, CatchesMalformedSteps) {
   step.destinations = {Out(3, 0)};
   EXPECT_THAT(ProblemOfStep(step),
               HasSubstr("owner 3 is out of range; want 0..2"));
-  step.destinations = {Out(1, 0)};
-  EXPECT_THAT(ProblemOfStep(step),
-              HasSubstr("output[0] of rank 1 cannot be a destination here"));
+  step.destinations = {Out(0, 0), Out(0, 0)};
+  EXPECT_THAT(ProblemOfStep(step), HasSubstr("output[0] is written twice"));
   step.destinations = {Out(0, 3)};
   EXPECT_THAT(ProblemOfStep(step), HasSubstr("output[3] does not exist"));
   step.destinations = {Scratch(0, 0, 0)};

@@ -26,8 +26,10 @@ inline void PrintTo(const PathUnderTest& path, std::ostream* out) {
 inline std::vector<PathUnderTest> AllPaths() {
   return {
       {"Direct", {{"RONDO_ALGO", "direct"}}},
-      {"Tcp", {{"RONDO_UCX_TLS", "tcp,self"}}},
-      {"SharedMemory", {{"RONDO_UCX_TLS", "posix,self"}}},
+      {"Staged", {{"RONDO_ALGO", "staged"}}},
+      {"Tcp", {{"RONDO_ALGO", "ring"}, {"RONDO_UCX_TLS", "tcp,self"}}},
+      {"SharedMemory",
+       {{"RONDO_ALGO", "ring"}, {"RONDO_UCX_TLS", "posix,self"}}},
       {"TcpBetweenHosts",
        {{"RONDO_UCX_TLS", "tcp,self"}, {"RONDO_HOSTID", "host%r"}}},
       {"SharedMemoryBetweenHosts",

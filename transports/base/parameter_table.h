@@ -102,10 +102,11 @@
             WholeNumber(1, 4096), kSystem,                                     \
             "Chunks of one call that are in flight at a time.")                \
   PARAMETER(std::string, algorithm, "RONDO_ALGO", "auto",                      \
-            Choice({"auto", "ring", "direct"}), kSystem,                       \
+            Choice({"auto", "direct", "staged", "ring"}), kSystem,             \
             "Algorithm of all-gather, reduce-scatter and sharded step. "       \
-            "direct reads the memory of the other ranks and needs them on "    \
-            "one host; auto is ring.")                                         \
+            "Inside a host, direct moves data from memory to memory and "      \
+            "staged through small shared pieces; ring sends messages to a "    \
+            "neighbour. auto chooses by size and by where buffers lie.")       \
   /* For tests and for finding faults. */                                      \
   PARAMETER(std::string, fault, "RONDO_FAULT", "", Text(), kDebug,             \
             "Faults to inject into the transport, such as corrupt:SEED. "      \

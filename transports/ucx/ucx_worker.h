@@ -21,6 +21,8 @@ namespace rondo {
 struct UcxWorkerOptions {
   std::string device;      // empty: all
   std::string transports;  // a UCX_TLS expression
+  // For ucp_mem_map and keys instead of tagged messages.
+  bool memory_access = false;
   // Memory of ours that goes with every UCX request, and what initialises it
   // when UCX allocates (not: reuses) one.
   size_t request_bytes = 0;
@@ -34,6 +36,7 @@ class UcxWorker {
   ~UcxWorker();
 
   ucp_worker_h handle() const { return worker_; }
+  ucp_context_h context() const { return context_; }
   Result<std::string> Address() const;
   // Whether UCX was built with, and found, what this kind of memory needs.
   bool Supports(MemoryKind kind) const;

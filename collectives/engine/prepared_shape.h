@@ -1,0 +1,45 @@
+// PreparedShape and CallPlan: what the engine runs.
+//
+// Thread-safety: immutable once made. Ownership: shared by calls and cache.
+// Failure: none.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "collectives/plan/plan.h"
+
+namespace rondo {
+
+// A shape and this rank's program of it, proved once and kept.
+struct PreparedShape {
+  Shape shape;
+  RankProgram program;
+  uint32_t algorithm_hash = 0;
+  // Ranks this program sends to or signals, and receives from or waits for.
+  // Both hold the two neighbours in the rank order: those exchange headers in
+  // every call, whatever its plan, so that a difference between any two ranks
+  // lies between two that compare. Ranks of this host, whose headers are read
+  // in the control segment, are left out.
+  std::vector<int> send_to;
+  std::vector<int> receive_from;
+  bool touches_peers = false;   // names blocks of other ranks
+  bool uses_transport = false;  // has messages, or peers on other hosts
+};
+
+// Whether data goes through shared slots instead of from memory to memory.
+enum class Stage : uint8_t { kNever, kIfNeeded, kAlways };
+
+// What may serve a call: how its data really moves is decided once all ranks'
+// headers tell where their buffers lie.
+struct CallPlan {
+  std::shared_ptr<const PreparedShape> shape;
+  // Instead of `shape` where every rank's output is mapped; may be null.
+  std::shared_ptr<const PreparedShape> push;
+  // The data is small enough to go with the header.
+  bool with_header = false;
+  Stage stage = Stage::kNever;
+};
+
+}  // namespace rondo
