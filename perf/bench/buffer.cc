@@ -6,7 +6,7 @@
 namespace rondo::perf {
 namespace {
 
-constexpr BufferKind kKinds[] = {BufferKind::kUser};
+constexpr BufferKind kKinds[] = {BufferKind::kUser, BufferKind::kSymmetric};
 
 }  // namespace
 
@@ -14,6 +14,8 @@ std::string_view BufferKindName(BufferKind kind) {
   switch (kind) {
     case BufferKind::kUser:
       return "user";
+    case BufferKind::kSymmetric:
+      return "symmetric";
   }
   return "unknown";
 }
@@ -32,8 +34,13 @@ Result<BufferKind> ParseBufferKind(std::string_view name) {
                                      fmt::join(BufferKindNames(), ", ")));
 }
 
-Result<Buffer> Buffer::Allocate(BufferKind, size_t bytes) {
+Result<Buffer> Buffer::Allocate(BufferKind kind, size_t bytes) {
   Buffer buffer;
+  if (kind == BufferKind::kSymmetric) {
+    RONDO_ASSIGN_OR_RETURN(buffer.symmetric_, SymmetricBuffer::Allocate(bytes));
+    buffer.bytes_ = bytes;
+    return buffer;
+  }
   buffer.user_.reset(static_cast<std::byte*>(operator new (
       bytes, std::align_val_t{kAlignment}, std::nothrow)));
   if (buffer.user_ == nullptr) {

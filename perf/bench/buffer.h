@@ -16,15 +16,17 @@
 #include <string_view>
 #include <vector>
 
+#include "collectives/symmetric_buffer.h"
 #include "transports/base/status.h"
 
 namespace rondo::perf {
 
 enum class BufferKind {
-  kUser,  // ordinary memory of this process, as any program would pass it
+  kUser,       // ordinary memory of this process, as any program would pass it
+  kSymmetric,  // SymmetricBuffer: what ranks of a host reach in each other
 };
 
-// "user".
+// "user", "symmetric".
 std::string_view BufferKindName(BufferKind kind);
 Result<BufferKind> ParseBufferKind(std::string_view name);
 // The names of every kind, in order.
@@ -32,13 +34,15 @@ std::vector<std::string> BufferKindNames();
 
 class Buffer {
  public:
-  // Starts at a page. Not touched yet, so that the caller decides which thread
-  // pays for its pages.
+  // Starts at a page.
   static Result<Buffer> Allocate(BufferKind kind, size_t bytes);
 
   Buffer() = default;  // no memory
 
-  std::byte* data() const { return user_.get(); }
+  std::byte* data() const {
+    if (user_ != nullptr) return user_.get();
+    return static_cast<std::byte*>(symmetric_.data());
+  }
   size_t bytes() const { return bytes_; }
 
  private:
@@ -50,6 +54,7 @@ class Buffer {
   };
 
   std::unique_ptr<std::byte, Freer> user_;
+  SymmetricBuffer symmetric_;
   size_t bytes_ = 0;
 };
 

@@ -68,7 +68,7 @@ void AddSelection(CLI::App* app, CompareOptions* options) {
       app, "--buffers",
       fmt::format("kinds of memory: {}", fmt::join(BufferKindNames(), ", ")),
       &options->buffers, ParseBufferKind)
-      ->default_str(std::string(BufferKindName(options->buffers.front())));
+      ->default_str("user,symmetric");
   AddListOption(app, "--place", "out_of_place, in_place", &options->in_place,
                 ParsePlace)
       ->default_str("out_of_place,in_place");

@@ -28,7 +28,7 @@ struct CompareOptions {
   SweepOptions sweep = {.min_bytes = 8, .max_bytes = int64_t{256} << 20};
   std::vector<Collective> collectives = {Collective::kAllGather,
                                          Collective::kReduceScatter};
-  std::vector<BufferKind> buffers = {BufferKind::kUser};
+  std::vector<BufferKind> buffers = {BufferKind::kUser, BufferKind::kSymmetric};
   std::vector<bool> in_place = {false, true};
   int alternations = 5;
   // Where the ratio is below kRerunBelow; 0: not again.

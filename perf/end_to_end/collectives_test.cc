@@ -124,6 +124,16 @@ TEST(CollectivesTest, UncheckedRunsClaimNothing) {
   EXPECT_TRUE(report["results"][0]["in_place"]["nwrong"].is_null());
 }
 
+TEST(CollectivesTest, SymmetricMemoryGivesTheSameResults) {
+  for (const char* collective : {"all_gather", "reduce_scatter", "broadcast"}) {
+    const Json report =
+        RunToJson({collective, "--ranks", "3", "-b", "8", "-e", "1Mi", "-f",
+                   "32", "-n", "2", "--buffers", "symmetric"});
+    EXPECT_EQ(WrongIn(report), 0) << collective;
+    EXPECT_EQ(report["config"]["buffers"], "symmetric");
+  }
+}
+
 TEST(CollectivesTest, OneRankPrintsOneTable) {
   const Finished run =
       RunRondo({"perf", "all_gather", "--ranks", "3", "-b", "1Ki", "-e", "4Ki",
