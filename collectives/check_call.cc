@@ -30,17 +30,21 @@ bool Overlap(Range a, Range b) {
 
 class Checker {
  public:
-  Checker(const CollectiveCall& call, int rank, int world_size)
-      : call_(call), rank_(rank), world_size_(world_size) {}
+  Checker(const CollectiveCall& call, int rank, int world_size,
+          CallArguments* arguments)
+      : call_(call),
+        rank_(rank),
+        world_size_(world_size),
+        arguments_(*arguments) {}
 
-  Result<CallArguments> Check() {
+  Status Check() {
     RONDO_RETURN_IF_ERROR(CheckEnumerators());
     RONDO_RETURN_IF_ERROR(CheckRoot());
     RONDO_RETURN_IF_ERROR(SetCounts());
     RONDO_RETURN_IF_ERROR(CheckTotal());
     RONDO_RETURN_IF_ERROR(CheckUpdate());
     RONDO_RETURN_IF_ERROR(CheckBuffers());
-    return std::move(arguments_);
+    return Status::Ok();
   }
 
  private:
@@ -59,12 +63,15 @@ class Checker {
                       static_cast<int>(Collective::kBarrier)));
     }
     for (DataType type : {call_.type, call_.output_type}) {
-      Status known = DataTypeFromNumber(static_cast<int>(type)).status();
-      if (!known.ok()) return Refuse(known.message());
+      if (static_cast<size_t>(type) < AllDataTypes().size()) continue;
+      return Refuse(
+          DataTypeFromNumber(static_cast<int>(type)).status().message());
     }
-    Status known =
-        ReductionFromNumber(static_cast<int>(call_.reduction)).status();
-    if (!known.ok()) return Refuse(known.message());
+    if (static_cast<size_t>(call_.reduction) >= AllReductions().size()) {
+      return Refuse(ReductionFromNumber(static_cast<int>(call_.reduction))
+                        .status()
+                        .message());
+    }
     arguments_.collective = call_.collective;
     arguments_.input = call_.input;
     arguments_.output = call_.output;
@@ -222,14 +229,14 @@ class Checker {
   const CollectiveCall& call_;
   const int rank_;
   const int world_size_;
-  CallArguments arguments_;
+  CallArguments& arguments_;
 };
 
 }  // namespace
 
-Result<CallArguments> CheckCall(const CollectiveCall& call, int rank,
-                                int world_size) {
-  return Checker(call, rank, world_size).Check();
+Status CheckCall(const CollectiveCall& call, int rank, int world_size,
+                 CallArguments* arguments) {
+  return Checker(call, rank, world_size, arguments).Check();
 }
 
 }  // namespace rondo

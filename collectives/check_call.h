@@ -5,8 +5,8 @@
 // was.
 //
 // Example:
-//   RONDO_ASSIGN_OR_RETURN(CallArguments arguments, CheckCall(call, rank,
-//   size));
+//   CallArguments arguments;
+//   RONDO_RETURN_IF_ERROR(CheckCall(call, rank, size, &arguments));
 #pragma once
 
 #include "collectives/communicator.h"
@@ -15,7 +15,8 @@
 
 namespace rondo {
 
-Result<CallArguments> CheckCall(const CollectiveCall& call, int rank,
-                                int world_size);
+// Fills in `arguments`, which must be fresh.
+Status CheckCall(const CollectiveCall& call, int rank, int world_size,
+                 CallArguments* arguments);
 
 }  // namespace rondo

@@ -41,7 +41,7 @@ Communicator::Impl::Impl(std::shared_ptr<Coordinator> meeting_place,
       engine(std::move(parts), LimitsOf(parameters)) {
   AddEngine(&engine);
   if (parameters.progress_thread) {
-    progress = std::make_unique<ProgressThread>(&engine, LocalSize());
+    progress = std::make_unique<ProgressThread>(&engine);
   }
 }
 
@@ -91,7 +91,7 @@ Status Request::Wait(int64_t timeout_ms) {
   // The call's own deadline ends it when no timeout is given.
   const bool bounded = timeout_ms >= 0;
   const Deadline deadline = Deadline::AfterMs(timeout_ms);
-  Backoff backoff(ranks_on_host_);
+  Backoff backoff = patience_;
   while (!call_->done()) {
     const bool moved = ProgressAllEngines();
     if (bounded && deadline.expired()) {
@@ -170,22 +170,22 @@ CommunicatorCounters Communicator::counters() const {
 }
 
 Result<Request> Communicator::Start(const CollectiveCall& call) {
-  RONDO_ASSIGN_OR_RETURN(CallArguments arguments,
-                         CheckCall(call, rank(), world_size()));
+  CallArguments arguments;
+  RONDO_RETURN_IF_ERROR(CheckCall(call, rank(), world_size(), &arguments));
   RONDO_ASSIGN_OR_RETURN(auto pending,
                          impl_->engine.Start(std::move(arguments)));
   if (impl_->progress != nullptr) impl_->progress->Wake();
-  return Request(std::move(pending), local_size());
+  return Request(std::move(pending), impl_->engine.NewBackoff());
 }
 
 Status Communicator::Run(const CollectiveCall& call) {
-  RONDO_ASSIGN_OR_RETURN(CallArguments arguments,
-                         CheckCall(call, rank(), world_size()));
+  CallArguments arguments;
+  RONDO_RETURN_IF_ERROR(CheckCall(call, rank(), world_size(), &arguments));
   RONDO_ASSIGN_OR_RETURN(auto pending,
                          impl_->engine.RunOrStart(std::move(arguments)));
   if (pending == nullptr) return Status::Ok();
   if (impl_->progress != nullptr) impl_->progress->Wake();
-  return Request(std::move(pending), local_size()).Wait();
+  return Request(std::move(pending), impl_->engine.NewBackoff()).Wait();
 }
 
 Status Communicator::AllGather(const void* input, void* output, size_t count,

@@ -49,6 +49,7 @@
 #include "collectives/engine/update.h"
 #include "collectives/kernels/data_type.h"
 #include "collectives/plan/plan.h"
+#include "transports/base/clock.h"
 #include "transports/base/parameters.h"
 #include "transports/base/status.h"
 #include "transports/bootstrap/bootstrap.h"
@@ -102,10 +103,10 @@ class Request {
 
  private:
   friend class Communicator;
-  Request(std::shared_ptr<PendingCall> call, int ranks_on_host)
-      : call_(std::move(call)), ranks_on_host_(ranks_on_host) {}
+  Request(std::shared_ptr<PendingCall> call, Backoff patience)
+      : call_(std::move(call)), patience_(patience) {}
   std::shared_ptr<PendingCall> call_;
-  int ranks_on_host_ = 1;
+  Backoff patience_;
 };
 
 // Bytes this rank moved since the communicator was made.

@@ -4,10 +4,8 @@
 
 namespace rondo {
 
-ProgressThread::ProgressThread(Engine* engine, int ranks_on_host)
-    : thread_([this, engine, ranks_on_host](std::stop_token stop) {
-        Loop(engine, ranks_on_host, stop);
-      }) {}
+ProgressThread::ProgressThread(Engine* engine)
+    : thread_([this, engine](std::stop_token stop) { Loop(engine, stop); }) {}
 
 void ProgressThread::Wake() {
   {
@@ -17,9 +15,8 @@ void ProgressThread::Wake() {
   condition_.notify_one();
 }
 
-void ProgressThread::Loop(Engine* engine, int ranks_on_host,
-                          std::stop_token stop) {
-  Backoff backoff(ranks_on_host);
+void ProgressThread::Loop(Engine* engine, std::stop_token stop) {
+  Backoff backoff = engine->NewBackoff();
   while (!stop.stop_requested()) {
     if (engine->idle()) {
       std::unique_lock<std::mutex> lock(mutex_);

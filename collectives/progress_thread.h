@@ -6,7 +6,7 @@
 // Failure: none; errors are the engine's.
 //
 // Example:
-//   ProgressThread thread(&engine, ranks_on_host);
+//   ProgressThread thread(&engine);
 //   engine.Start(...);
 //   thread.Wake();
 #pragma once
@@ -21,13 +21,13 @@ namespace rondo {
 
 class ProgressThread {
  public:
-  ProgressThread(Engine* engine, int ranks_on_host);
+  explicit ProgressThread(Engine* engine);
 
   // To be called after a call was started.
   void Wake();
 
  private:
-  void Loop(Engine* engine, int ranks_on_host, std::stop_token stop);
+  void Loop(Engine* engine, std::stop_token stop);
 
   std::mutex mutex_;
   std::condition_variable_any condition_;

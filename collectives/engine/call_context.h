@@ -11,6 +11,7 @@
 #include "collectives/engine/host_segment.h"
 #include "collectives/engine/peer_memory.h"
 #include "collectives/engine/peer_segments.h"
+#include "collectives/kernels/store_hint.h"
 #include "transports/base/trace.h"
 #include "transports/contract/transport.h"
 
@@ -40,9 +41,16 @@ struct CallContext {
   // every one may read every other's memory with process_vm_readv.
   bool one_process = false;
   bool can_read = false;
-  // Vectors from this size on are stored past the cache.
-  size_t stream_bytes = SIZE_MAX;
+  // Outputs are stored past it when a call's data does not fit.
+  size_t cache_bytes = SIZE_MAX;
 
+  // How to store the outputs of a call that moves a vector inside the host: by
+  // what its ranks read and write together.
+  StoreHint StoreFor(size_t vector_bytes) const {
+    const size_t ranks_and_one = static_cast<size_t>(ranks) + 1;
+    return vector_bytes >= cache_bytes / ranks_and_one ? StoreHint::kStream
+                                                       : StoreHint::kCached;
+  }
   bool IsLocal(int peer) const { return local_index[peer] >= 0; }
   bool IsInProcess(int peer) const {
     return segment->ProcessId(local_index[peer]) == own_process;

@@ -41,10 +41,10 @@ Status CallRun::Begin(CallPlan plan, CallArguments arguments,
   touches_peers_ = prepared.touches_peers && !plan_.with_header;
   needs_transport_ = prepared.uses_transport;
   MakeHeader(sequence);
-  exchange_.Reset(header_, prepared.shape.rails, prepared.send_to,
+  exchange_.Reset(&header_, prepared.shape.rails, prepared.send_to,
                   prepared.receive_from);
   if (plan_.with_header) {
-    staged_.Begin(&arguments_);
+    staged_.BeginWithHeader(&arguments_, sequence);
     phase_ = Phase::kPublishing;
     return Status::Ok();
   }
@@ -109,7 +109,7 @@ Status CallRun::MakeScratch(const RankProgram& program) {
 void CallRun::HoldSegments() { segments_.Hold(arguments_, context_->rank); }
 
 void CallRun::Post() {
-  exchange_.Start(header_);
+  exchange_.Start();
   phase_ = Phase::kMatching;
 }
 
@@ -119,7 +119,7 @@ Result<bool> CallRun::AdvanceMatching(bool* moved) {
   if (!matched) return false;
   *moved = true;
   if (plan_.with_header) {
-    staged_.HeadersArrived(/*first_piece_came_before=*/true);
+    staged_.HeadersArrived();
     phase_ = Phase::kStaged;
   } else if (!touches_peers_) {
     RunProgram(*plan_.shape);
@@ -182,7 +182,7 @@ Status CallRun::ChooseMove() {
       (plan_.stage == Stage::kIfNeeded && !from_memory)) {
     touches_peers_ = false;
     staged_.Begin(&arguments_);
-    staged_.HeadersArrived(/*first_piece_came_before=*/false);
+    staged_.HeadersArrived();
     phase_ = Phase::kStaged;
     return Status::Ok();
   }
@@ -228,11 +228,11 @@ void CallRun::RunProgram(const PreparedShape& prepared) {
                          .binding = &binding_,
                          .sequence = header_.sequence,
                          .rails = prepared.shape.rails};
-  const size_t widest = std::max(ElementSize(arguments_.input_type),
-                                 ElementSize(arguments_.output_type));
-  if (touches_peers_ &&
-      arguments_.counts.total() * widest >= context_->stream_bytes) {
-    setting_.store = StoreHint::kStream;
+  if (touches_peers_) {
+    setting_.store =
+        context_->StoreFor(arguments_.counts.total() *
+                           std::max(ElementSize(arguments_.input_type),
+                                    ElementSize(arguments_.output_type)));
   }
   next_chunk_ = 0;
   once_.Bind(&setting_, &program_->prologue);

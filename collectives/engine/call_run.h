@@ -57,6 +57,11 @@ class CallRun {
   // A call that will outlive the function it was started by keeps its
   // symmetric buffers from being freed.
   void HoldSegments();
+  // Spins a little for ranks of this host that have not arrived. Whether all
+  // have.
+  bool SpinForArrival(int pauses) const {
+    return phase_ == Phase::kMatching && exchange_.SpinForArrival(pauses);
+  }
   // Ranks whose header this rank still waits for; none once all agreed.
   std::vector<int> Missing() const;
   bool touches_peers() const { return touches_peers_; }

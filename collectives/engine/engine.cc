@@ -6,6 +6,7 @@
 
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "transports/base/cache_size.h"
 
 namespace rondo {
 namespace {
@@ -23,13 +24,8 @@ constexpr int64_t kDepartureMs = 1000;
 constexpr int kTurnsBetweenLooks = 64;
 // Longer than ranks that arrive together take; the mutex is held meanwhile.
 constexpr int kInlinePauses = 1200;
-
-// Half of the last cache: what is written beyond would push out what the
-// application has there, and comes back from memory anyway.
-size_t StreamBytes() {
-  const long cache_bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  return cache_bytes > 0 ? static_cast<size_t>(cache_bytes) / 2 : 8 << 20;
-}
+// Between two turns of the engine, while nothing but headers is missing.
+constexpr int kSpinsForArrival = 50;
 
 CallContext DescribeHost(const EngineParts& parts) {
   CallContext context;
@@ -40,7 +36,7 @@ CallContext DescribeHost(const EngineParts& parts) {
   context.transport = parts.transport.get();
   context.trace = parts.trace.get();
   context.can_read = parts.can_read;
-  context.stream_bytes = StreamBytes();
+  context.cache_bytes = LastCacheBytes("/sys/devices/system/cpu/cpu0/cache");
   context.one_process = parts.segment->local_size() == context.ranks;
   int next = 0;
   const int own_host = parts.host_of_rank[context.rank];
@@ -106,12 +102,12 @@ Result<std::shared_ptr<PendingCall>> Engine::RunOrStart(
   RONDO_ASSIGN_OR_RETURN(CallPlan plan, shapes_.PlanFor(arguments));
   inline_ = true;
   Begin(std::move(plan), std::move(arguments));
-  Backoff backoff(parts_.segment->local_size());
+  Backoff backoff = NewBackoff();
   for (int pauses = 0; running_ && pauses < kInlinePauses;) {
     if (ProgressLocked()) {
       backoff.Reset();
       pauses = 0;
-    } else {
+    } else if (!backoff.spins() || !run_.SpinForArrival(kSpinsForArrival)) {
       backoff.Pause();
       ++pauses;
     }
@@ -130,8 +126,9 @@ Result<std::shared_ptr<PendingCall>> Engine::RunOrStart(
 void Engine::Begin(CallPlan plan, CallArguments arguments) {
   running_ = true;
   idle_turns_ = 0;
-  began_ns_ = NowNs();
-  deadline_ = Deadline::AfterMs(limits_.timeout_ms);
+  if (context_.trace != nullptr) began_ns_ = NowNs();
+  deadline_.reset();
+  if (!inline_) deadline_ = Deadline::AfterMs(limits_.timeout_ms);
   departure_until_.reset();
   ++counters_.calls;
   Status started =
@@ -178,7 +175,7 @@ bool Engine::ProgressLocked() {
     return true;
   }
   // Inside a host the transport only has to be looked after.
-  const bool look = ++idle_turns_ % kTurnsBetweenLooks == 0;
+  const bool look = !inline_ || ++idle_turns_ % kTurnsBetweenLooks == 0;
   bool moved = parts_.transport != nullptr &&
                (look || !running_ || run_.needs_transport()) &&
                parts_.transport->Progress() > 0;
@@ -199,8 +196,12 @@ bool Engine::ProgressLocked() {
   return moved;
 }
 
+// The time of a call inside RunOrStart() begins at the first look, microseconds
+// after its start: a small call should not have to ask the clock.
 void Engine::CheckOnOthers(bool moved) {
-  if (deadline_->expired()) {
+  if (!deadline_.has_value()) {
+    deadline_ = Deadline::AfterMs(limits_.timeout_ms);
+  } else if (deadline_->expired()) {
     HandleError(DeadlineError());
   } else if (!moved && parts_.bootstrap->someone_left()) {
     CheckDepartures();

@@ -97,6 +97,10 @@ class Engine {
   // The error that poisoned the engine, or ok.
   Status error() const;
 
+  // How to wait for this engine: whether its ranks have cores to spin on.
+  Backoff NewBackoff() const {
+    return Backoff(parts_.segment->local_size(), parts_.segment->usable_cpus());
+  }
   TrafficCounters counters() const;
   uint64_t peer_bytes_read() const;
   Bootstrap* bootstrap() { return parts_.bootstrap.get(); }

@@ -11,7 +11,7 @@
 // naming who differs in what; transfer errors as the transport gives them.
 //
 // Example:
-//   exchange.Start(header);
+//   exchange.Start();
 //   RONDO_ASSIGN_OR_RETURN(bool matched, exchange.Matched());
 #pragma once
 
@@ -31,14 +31,16 @@ class HeaderExchange {
  public:
   explicit HeaderExchange(CallContext* context) : context_(context) {}
 
-  // For the next call. `send_to` and `receive_from`: ranks of other hosts,
-  // ascending.
-  void Reset(const CallHeader& header, int lanes, std::span<const int> send_to,
+  // For the next call, whose header must stay where it is. `send_to` and
+  // `receive_from`: ranks of other hosts, ascending.
+  void Reset(const CallHeader* header, int lanes, std::span<const int> send_to,
              std::span<const int> receive_from);
-  // `header` may now tell more of this rank's buffers than at the Reset().
-  void Start(const CallHeader& header);
+  void Start();
   // True once every header that this rank needs is here and agrees.
   Result<bool> Matched();
+  // Spins until every rank of this host has posted, or some pauses have passed.
+  // False then, and at once when other hosts take part.
+  bool SpinForArrival(int pauses) const;
   // Whether every header that was sent has left.
   Result<bool> Idle() const;
   // Ranks whose header has not arrived.
@@ -56,7 +58,7 @@ class HeaderExchange {
   void AddMessages(std::span<const int> peers, std::deque<Message>* messages);
 
   CallContext* context_;
-  CallHeader header_;
+  const CallHeader* header_ = nullptr;
   int lanes_ = 1;
   std::deque<Message> sends_;
   std::deque<Message> receives_;

@@ -20,6 +20,10 @@
 namespace rondo {
 
 inline constexpr int kCallSlots = 4;
+// What a rank may send beside its header: the rest of a cache line.
+inline constexpr size_t kSmallBytes = 48;
+// Of more CPUs, only these are counted.
+inline constexpr int kMaxCpus = 1024;
 // Pieces of user memory on their way to the peers: enough of them that writer
 // and readers overlap, and all together at home in a second-level cache.
 inline constexpr int kStagedPieces = 8;
@@ -32,14 +36,18 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 struct alignas(4096) HostArea {
   struct alignas(64) Slot {
     std::atomic<uint64_t> sequence{0};
+    uint64_t agreement = 0;  // the header's
+    char small[kSmallBytes];
     CallHeader header;
-    SymmetricName input;
+    alignas(64) SymmetricName input;
     SymmetricName output;
   };
   Slot slots[kCallSlots];
 
   int32_t process_id = 0;
   uint64_t address = 0;  // of this area, in its rank's process
+  // CPUs that this rank may run on.
+  uint64_t cpus[kMaxCpus / 64] = {};
 
   // See HostSegment::BeginTouch().
   alignas(64) std::atomic<uint32_t> touching{0};

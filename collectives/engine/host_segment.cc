@@ -1,17 +1,20 @@
 #include "collectives/engine/host_segment.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
 #include "fmt/format.h"
+#include "transports/base/cpu_quota.h"
 
 namespace rondo {
 namespace {
@@ -102,13 +105,29 @@ HostSegment::HostSegment(void* memory, size_t bytes, int local_rank,
   HostArea* mine = new (&AreaOf(local_rank)) HostArea;
   mine->process_id = static_cast<int32_t>(getpid());
   mine->address = reinterpret_cast<uint64_t>(mine);
+  cpu_set_t cpus;
+  if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0) CPU_ZERO(&cpus);
+  for (int cpu = 0; cpu < std::min(kMaxCpus, CPU_SETSIZE); ++cpu) {
+    if (CPU_ISSET(cpu, &cpus)) mine->cpus[cpu / 64] |= uint64_t{1} << cpu % 64;
+  }
+}
+
+void HostSegment::CountCpus() {
+  int cpus = 0;
+  for (int word = 0; word < kMaxCpus / 64; ++word) {
+    uint64_t any = 0;
+    for (int peer = 0; peer < local_size_; ++peer) {
+      any |= AreaOf(peer).cpus[word];
+    }
+    cpus += std::popcount(any);
+  }
+  // A kernel that does not tell, or ranks beyond what is counted.
+  if (cpus == 0) cpus = UsableCpus();
+  const int quota = CgroupCpuLimit("/proc/self");
+  usable_cpus_ = quota > 0 ? std::min(cpus, quota) : cpus;
 }
 
 HostSegment::~HostSegment() { munmap(memory_, bytes_); }
-
-HostArea& HostSegment::AreaOf(int local_peer) const {
-  return static_cast<HostArea*>(memory_)[local_peer];
-}
 
 std::atomic<uint64_t>& HostSegment::Flag(int to, int from, int flag) const {
   auto* flags = reinterpret_cast<std::atomic<uint64_t>*>(&AreaOf(local_size_));
@@ -195,19 +214,15 @@ Result<HostSegment::Placement> HostSegment::Create(
   if (alone) segment = Alone();
   if (!segment.ok()) return segment.status();
   placement.segment = *std::move(segment);
+  placement.segment->CountCpus();
   return placement;
 }
 
 void HostSegment::Post(const CallHeader& header) {
   HostArea::Slot& slot = NextSlot(header.sequence);
   slot.header = header;
+  slot.agreement = header.agreement;
   slot.sequence.store(header.sequence, std::memory_order_release);
-}
-
-const CallHeader* HostSegment::Posted(int local_peer, uint64_t sequence) const {
-  const HostArea::Slot& slot = AreaOf(local_peer).slots[sequence % kCallSlots];
-  const bool there = slot.sequence.load(std::memory_order_acquire) == sequence;
-  return there ? &slot.header : nullptr;
 }
 
 int HostSegment::ProcessId(int local_peer) const {
@@ -240,7 +255,7 @@ void HostSegment::Close() {
 }
 
 void HostSegment::WaitUntouched(Deadline deadline) const {
-  Backoff backoff(local_size_);
+  Backoff backoff(local_size_, usable_cpus_);
   for (int peer = 0; peer < local_size_; ++peer) {
     if (peer == local_rank_) continue;
     while (AreaOf(peer).touching.load(std::memory_order_seq_cst) != 0 &&

@@ -54,6 +54,9 @@ class HostSegment {
 
   int local_rank() const { return local_rank_; }
   int local_size() const { return local_size_; }
+  // CPUs that the ranks of this host may use together; at least 1. Known once
+  // Create() has returned.
+  int usable_cpus() const { return usable_cpus_; }
 
   HostArea& own() { return AreaOf(local_rank_); }
   const HostArea& of(int local_peer) const { return AreaOf(local_peer); }
@@ -65,7 +68,24 @@ class HostSegment {
     return own().slots[sequence % kCallSlots];
   }
   // The header of `local_peer` for that call; null while it has not arrived.
-  const CallHeader* Posted(int local_peer, uint64_t sequence) const;
+  const CallHeader* Posted(int local_peer, uint64_t sequence) const {
+    const HostArea::Slot& slot =
+        AreaOf(local_peer).slots[sequence % kCallSlots];
+    const bool there =
+        slot.sequence.load(std::memory_order_acquire) == sequence;
+    return there ? &slot.header : nullptr;
+  }
+  // The agreement alone, which lies in the line that a waiting rank looks at.
+  enum class Arrival { kMissing, kAgrees, kDiffers };
+  Arrival ArrivalOf(int local_peer, const CallHeader& mine) const {
+    const HostArea::Slot& slot =
+        AreaOf(local_peer).slots[mine.sequence % kCallSlots];
+    if (slot.sequence.load(std::memory_order_acquire) != mine.sequence) {
+      return Arrival::kMissing;
+    }
+    return slot.agreement == mine.agreement ? Arrival::kAgrees
+                                            : Arrival::kDiffers;
+  }
   // The process that `local_peer` runs in, and an address that is valid there.
   int ProcessId(int local_peer) const;
   uint64_t ProbeAddress(int local_peer) const;
@@ -87,6 +107,7 @@ class HostSegment {
  private:
   HostSegment(void* memory, size_t bytes, int local_rank, int local_size);
   static size_t Bytes(int local_size);
+  void CountCpus();
   static Result<std::unique_ptr<HostSegment>> Map(int file, int local_rank,
                                                   int local_size);
   // From the invitation of the host's first rank.
@@ -94,13 +115,16 @@ class HostSegment {
                                                      int local_rank,
                                                      int local_size);
   static Result<std::unique_ptr<HostSegment>> Alone();
-  HostArea& AreaOf(int local_peer) const;
+  HostArea& AreaOf(int local_peer) const {
+    return static_cast<HostArea*>(memory_)[local_peer];
+  }
   std::atomic<uint64_t>& Flag(int to, int from, int flag) const;
 
   void* memory_;
   size_t bytes_;
   int local_rank_;
   int local_size_;
+  int usable_cpus_ = 1;
 };
 
 }  // namespace rondo

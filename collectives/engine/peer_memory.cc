@@ -12,8 +12,19 @@
 namespace rondo {
 namespace {
 
-// Small enough that several sources stay in a core's second-level cache.
-constexpr size_t kBounceBytes = 32 << 10;
+// What is read at a time: large enough that the system calls do not matter,
+// and all sources of a reduction together small enough to stay in a core's
+// second-level cache.
+constexpr size_t kMostBounceBytes = 128 << 10;
+constexpr size_t kLeastBounceBytes = 16 << 10;
+// The kernel copies several times slower between addresses that differ modulo
+// this (measured: AMD Zen 2), so bounces lie as their sources do.
+constexpr size_t kSameAlignment = 64;
+
+size_t BounceBytes(size_t sources) {
+  return std::max(kMostBounceBytes / std::max<size_t>(sources, 1),
+                  kLeastBounceBytes);
+}
 
 Status MoveAcross(bool read, const OwnedPiece& remote, pid_t process_id,
                   size_t skip_bytes, char* local, size_t bytes) {
@@ -59,13 +70,21 @@ Result<const void*> PeerMemory::Readable(const OwnedPiece& source, size_t first,
         "rank {}'s memory cannot be read here, which the plan asks for",
         source.owner));
   }
-  std::vector<char>& buffer = bounces_[bounce];
-  buffer.resize(std::max(buffer.size(), kBounceBytes));
+  char* const buffer = Bounce(bounce, source.piece.data + skip_bytes);
   const size_t bytes = count * element_bytes;
   RONDO_RETURN_IF_ERROR(MoveAcross(true, source, process_ids_[source.owner],
-                                   skip_bytes, buffer.data(), bytes));
+                                   skip_bytes, buffer, bytes));
   bytes_read_ += bytes;
-  return static_cast<const void*>(buffer.data());
+  return static_cast<const void*>(buffer);
+}
+
+char* PeerMemory::Bounce(int index, const char* address) {
+  if (bounces_.size() <= static_cast<size_t>(index)) bounces_.resize(index + 1);
+  std::vector<char>& buffer = bounces_[index];
+  if (buffer.empty()) buffer.resize(kMostBounceBytes + 2 * kSameAlignment);
+  const auto distance = reinterpret_cast<uintptr_t>(address) -
+                        reinterpret_cast<uintptr_t>(buffer.data());
+  return buffer.data() + distance % kSameAlignment;
 }
 
 Status PeerMemory::ForEachReadable(std::span<const OwnedPiece> sources,
@@ -74,9 +93,9 @@ Status PeerMemory::ForEachReadable(std::span<const OwnedPiece> sources,
   size_t step = total;
   for (const OwnedPiece& source : sources) {
     if (source.piece.reach != Reach::kReadAcross) continue;
-    step = std::min(step, kBounceBytes / ElementSize(source.piece.type));
+    step = std::min(
+        step, BounceBytes(sources.size() - 1) / ElementSize(source.piece.type));
   }
-  if (bounces_.size() < sources.size()) bounces_.resize(sources.size());
   addresses_.resize(sources.size());
   *consumed = from;
   while (*consumed < total) {
@@ -94,11 +113,22 @@ Status PeerMemory::ForEachReadable(std::span<const OwnedPiece> sources,
   return Status::Ok();
 }
 
-Status PeerMemory::ReadInto(char* to, const OwnedPiece& from) {
+Status PeerMemory::ReadInto(char* to, const OwnedPiece& from, StoreHint hint) {
   const size_t bytes = from.piece.bytes();
-  RONDO_RETURN_IF_ERROR(
-      MoveAcross(true, from, process_ids_[from.owner], 0, to, bytes));
   bytes_read_ += bytes;
+  const pid_t process_id = process_ids_[from.owner];
+  const auto distance = reinterpret_cast<uintptr_t>(to) -
+                        reinterpret_cast<uintptr_t>(from.piece.data);
+  if (distance % kSameAlignment == 0) {
+    return MoveAcross(true, from, process_id, 0, to, bytes);
+  }
+  for (size_t done = 0; done < bytes; done += kMostBounceBytes) {
+    const size_t part = std::min(kMostBounceBytes, bytes - done);
+    char* const buffer = Bounce(0, from.piece.data + done);
+    RONDO_RETURN_IF_ERROR(
+        MoveAcross(true, from, process_id, done, buffer, part));
+    CopyBytes(to + done, buffer, part, hint);
+  }
   return Status::Ok();
 }
 

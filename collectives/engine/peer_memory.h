@@ -52,7 +52,7 @@ class PeerMemory {
   Status ForEachReadable(std::span<const OwnedPiece> sources, size_t from,
                          Use use, size_t* consumed);
   // Copies `from` of another process into `to` of this one.
-  Status ReadInto(char* to, const OwnedPiece& from);
+  Status ReadInto(char* to, const OwnedPiece& from, StoreHint hint);
   // Copies `from`, readable here, into `to`.
   Status Write(const OwnedPiece& to, const void* from, StoreHint hint);
 
@@ -63,6 +63,8 @@ class PeerMemory {
  private:
   Result<const void*> Readable(const OwnedPiece& source, size_t first,
                                size_t count, int bounce);
+  // Memory of this rank as far from a cache line as `address` is.
+  char* Bounce(int index, const char* address);
 
   std::vector<pid_t> process_ids_;
   std::vector<std::vector<char>> bounces_;

@@ -1,11 +1,10 @@
 // PreparedShape and CallPlan: what the engine runs.
 //
-// Thread-safety: immutable once made. Ownership: shared by calls and cache.
-// Failure: none.
+// Thread-safety: immutable once made. Ownership: a PreparedShape is its cache's
+// and lives as long; a plan refers to it. Failure: none.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "collectives/plan/plan.h"
@@ -34,9 +33,9 @@ enum class Stage : uint8_t { kNever, kIfNeeded, kAlways };
 // What may serve a call: how its data really moves is decided once all ranks'
 // headers tell where their buffers lie.
 struct CallPlan {
-  std::shared_ptr<const PreparedShape> shape;
+  const PreparedShape* shape = nullptr;
   // Instead of `shape` where every rank's output is mapped; may be null.
-  std::shared_ptr<const PreparedShape> push;
+  const PreparedShape* push = nullptr;
   // The data is small enough to go with the header.
   bool with_header = false;
   Stage stage = Stage::kNever;

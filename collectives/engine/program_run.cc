@@ -223,7 +223,8 @@ Status ProgramRun::CopyBlock(const Step& step, int k) {
   const bool alone = step.destinations.size() == 1;
   if (from.piece.reach != Reach::kMapped) {
     if (from.piece.reach == Reach::kReadAcross && alone) {
-      return setting_->context->peers->ReadInto(own.data, from);
+      return setting_->context->peers->ReadInto(own.data, from,
+                                                setting_->store);
     }
     return Internal(fmt::format(
         "rank {}'s memory cannot be copied from here, which the plan asks for",

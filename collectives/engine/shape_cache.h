@@ -1,8 +1,8 @@
 // ShapeCache: the shapes of one communicator, made and proved once, and which
 // of them serves a call.
 //
-// Thread-safety: one thread at a time. Ownership: entries are shared with the
-// calls that run them. Failure: kInternal when the verifier refuses a shape,
+// Thread-safety: one thread at a time. Ownership: of the shapes, which stay
+// where they are. Failure: kInternal when the verifier refuses a shape,
 // kNotSupported when the algorithm that RONDO_ALGO asks for does not fit.
 //
 // Example:
@@ -47,13 +47,13 @@ class ShapeCache {
   // The ways to do one collective.
   enum class Way : uint8_t { kRing, kDirect, kPush, kStaged };
 
+  Result<CallPlan> MakePlan(const CallArguments& arguments);
   Result<CallPlan> PlanOnHost(const CallArguments& arguments);
   // Whether all-gather and reduce-scatter run inside this host, as the user
   // wants it.
   Result<bool> OnHost() const;
   Status RefuseAlgorithm(const std::string& why) const;
-  Result<std::shared_ptr<const PreparedShape>> Get(Collective collective,
-                                                   int root, Way way);
+  Result<const PreparedShape*> Get(Collective collective, int root, Way way);
   Result<Shape> Make(Collective collective, int root, Way way) const;
   Result<PreparedShape> Prepare(Shape shape) const;
 
@@ -61,8 +61,17 @@ class ShapeCache {
   RankOrder order_;  // the ranks of a host stand together
   bool one_host_ = false;
   std::map<std::tuple<Collective, int, Way>,
-           std::shared_ptr<const PreparedShape>>
+           std::unique_ptr<const PreparedShape>>
       shapes_;
+  // The last answer: programs repeat themselves.
+  struct Question {
+    Collective collective = Collective::kBarrier;
+    int root = -1;
+    size_t largest_block_bytes = 0;
+    friend bool operator==(const Question&, const Question&) = default;
+  };
+  Question last_question_;
+  CallPlan last_plan_;
 };
 
 }  // namespace rondo

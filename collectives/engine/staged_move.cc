@@ -1,7 +1,6 @@
 #include "collectives/engine/staged_move.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "collectives/kernels/copy.h"
 #include "collectives/kernels/reduce.h"
@@ -20,7 +19,9 @@ size_t PartBytes(Collective collective, int ranks) {
 }  // namespace
 
 StagedMove::StagedMove(CallContext* context)
-    : context_(context), sources_(context->ranks) {}
+    : context_(context),
+      reduce_part_bytes_(PartBytes(Collective::kReduceScatter, context->ranks)),
+      sources_(context->ranks) {}
 
 bool StagedMove::Fits(int ranks) {
   return PartBytes(Collective::kReduceScatter, ranks) > 0;
@@ -33,23 +34,46 @@ bool StagedMove::FitsOnePiece(const CallArguments& arguments, int ranks) {
 
 void StagedMove::Begin(const CallArguments* arguments) {
   arguments_ = arguments;
+  with_header_ = false;
+  small_ = false;
   element_bytes_ = ElementSize(arguments->input_type);
-  block_bytes_ = PartBytes(arguments->collective, context_->ranks);
+  const bool reduces = arguments->collective == Collective::kReduceScatter;
+  block_bytes_ = reduces ? reduce_part_bytes_ : kStagedPieceBytes;
   piece_elements_ = block_bytes_ / element_bytes_;
   const size_t largest = arguments->counts.largest();
-  pieces_ = static_cast<int64_t>(largest / piece_elements_) +
-            (largest % piece_elements_ != 0);
+  // A division that most calls can do without.
+  pieces_ = largest <= piece_elements_
+                ? largest > 0
+                : static_cast<int64_t>((largest - 1) / piece_elements_) + 1;
+  store_ = context_->StoreFor(arguments->counts.total() * element_bytes_);
   published_ = 0;
   consumed_ = 0;
   first_ = next_;
   next_ += static_cast<uint64_t>(pieces_);
 }
 
-void StagedMove::HeadersArrived(bool first_piece_came_before) {
+void StagedMove::BeginWithHeader(const CallArguments* arguments,
+                                 uint64_t sequence) {
+  Begin(arguments);
+  with_header_ = true;
+  sequence_ = sequence;
+  const size_t largest_bytes = arguments->counts.largest() * element_bytes_;
+  const bool reduces = arguments->collective == Collective::kReduceScatter;
+  small_ = largest_bytes * (reduces ? context_->ranks : 1) <= kSmallBytes;
+  if (small_ && reduces) block_bytes_ = largest_bytes;
+}
+
+void StagedMove::HeadersArrived() {
   all_read_ = std::max(all_read_, first_);
-  if (first_piece_came_before && pieces_ > 0) {
+  if (with_header_ && pieces_ > 0) {
     all_published_ = std::max(all_published_, first_ + 1);
   }
+}
+
+const char* StagedMove::PieceOf(int peer, uint64_t number) const {
+  const HostArea& area = context_->segment->of(context_->local_index[peer]);
+  return small_ ? area.slots[sequence_ % kCallSlots].small
+                : area.staging[number % kStagedPieces];
 }
 
 size_t StagedMove::CountOf(int block, int64_t piece) const {
@@ -89,7 +113,8 @@ bool StagedMove::TryPublish() {
   const uint64_t number = first_ + static_cast<uint64_t>(published_);
   if (published_ == pieces_ || !SlotIsFree(number)) return false;
   HostArea& own = context_->segment->own();
-  char* slot = own.staging[number % kStagedPieces];
+  char* slot = small_ ? own.slots[sequence_ % kCallSlots].small
+                      : own.staging[number % kStagedPieces];
   if (arguments_->collective == Collective::kReduceScatter) {
     StageReduceScatter(published_, slot);
   } else {
@@ -104,14 +129,14 @@ void StagedMove::StageAllGather(int64_t piece, char* slot) {
   const int rank = context_->rank;
   const size_t bytes = CountOf(rank, piece) * element_bytes_;
   if (bytes == 0) return;
-  std::memcpy(slot, InputOf(rank, piece), bytes);
+  CopyBytes(slot, InputOf(rank, piece), bytes);
 }
 
 void StagedMove::StageReduceScatter(int64_t piece, char* slot) {
   for (int block = 0; block < context_->ranks; ++block) {
     const size_t bytes = CountOf(block, piece) * element_bytes_;
     if (block == context_->rank || bytes == 0) continue;
-    std::memcpy(slot + block * block_bytes_, InputOf(block, piece), bytes);
+    CopyBytes(slot + block * block_bytes_, InputOf(block, piece), bytes);
   }
 }
 
@@ -132,11 +157,10 @@ bool StagedMove::Consume(bool* moved) {
   while (consumed_ < published_) {
     const uint64_t number = first_ + static_cast<uint64_t>(consumed_);
     if (!AllPublished(number)) break;
-    const int slot = static_cast<int>(number % kStagedPieces);
     if (arguments_->collective == Collective::kReduceScatter) {
-      ReadReduceScatter(consumed_, slot);
+      ReadReduceScatter(consumed_, number);
     } else {
-      ReadAllGather(consumed_, slot);
+      ReadAllGather(consumed_, number);
     }
     ++consumed_;
     context_->segment->own().consumed_pieces.store(number + 1,
@@ -147,32 +171,30 @@ bool StagedMove::Consume(bool* moved) {
 }
 
 // Only now is it known that the call matches, so that outputs may be touched.
-void StagedMove::ReadAllGather(int64_t piece, int slot) {
+void StagedMove::ReadAllGather(int64_t piece, uint64_t number) {
   const int rank = context_->rank;
   CopyBytes(OutputOf(rank, piece), InputOf(rank, piece),
-            CountOf(rank, piece) * element_bytes_);
+            CountOf(rank, piece) * element_bytes_, store_);
   for (int distance = 1; distance < context_->ranks; ++distance) {
     const int peer = (rank + distance) % context_->ranks;
     const size_t bytes = CountOf(peer, piece) * element_bytes_;
     if (bytes == 0) continue;
-    const HostArea& area = context_->segment->of(context_->local_index[peer]);
-    std::memcpy(OutputOf(peer, piece), area.staging[slot], bytes);
+    CopyBytes(OutputOf(peer, piece), PieceOf(peer, number), bytes, store_);
   }
 }
 
-void StagedMove::ReadReduceScatter(int64_t piece, int slot) {
+void StagedMove::ReadReduceScatter(int64_t piece, uint64_t number) {
   const int rank = context_->rank;
   const size_t count = CountOf(rank, piece);
   if (count == 0) return;
   for (int peer = 0; peer < context_->ranks; ++peer) {
-    const HostArea& area = context_->segment->of(context_->local_index[peer]);
     sources_[peer] = peer == rank ? InputOf(rank, piece)
-                                  : area.staging[slot] + rank * block_bytes_;
+                                  : PieceOf(peer, number) + rank * block_bytes_;
   }
   const bool average = arguments_->reduction == Reduction::kAverage;
   ReduceElements(arguments_->input_type, arguments_->reduction, sources_.data(),
                  context_->ranks, OutputOf(rank, piece), count,
-                 ReduceScale{.divisor = average ? context_->ranks : 1});
+                 ReduceScale{.divisor = average ? context_->ranks : 1}, store_);
 }
 
 int StagedMove::WaitsFor() const {

@@ -25,6 +25,7 @@
 
 #include "collectives/engine/binding.h"
 #include "collectives/engine/call_context.h"
+#include "collectives/kernels/store_hint.h"
 
 namespace rondo {
 
@@ -39,9 +40,12 @@ class StagedMove {
 
   // All-gather, reduce-scatter or barrier on one host.
   void Begin(const CallArguments* arguments);
+  // The same for a call whose only piece goes with the header of `sequence`: a
+  // few bytes even in the header's own cache line.
+  void BeginWithHeader(const CallArguments* arguments, uint64_t sequence);
   // All headers of the call have arrived: so all peers have finished the call
   // before it, and published what they published before their header.
-  void HeadersArrived(bool first_piece_came_before);
+  void HeadersArrived();
   // Publishes the next piece; false when none is left, or no slot free yet.
   bool TryPublish();
   bool first_is_published() const { return published_ > 0 || pieces_ == 0; }
@@ -51,7 +55,8 @@ class StagedMove {
   int WaitsFor() const;
 
  private:
-  size_t BlockBytes() const;  // of one block in a piece
+  // Where `peer` puts piece `number`.
+  const char* PieceOf(int peer, uint64_t number) const;
   // Elements of `block` in piece `piece`, and where they begin.
   size_t CountOf(int block, int64_t piece) const;
   size_t OffsetOf(int64_t piece) const {
@@ -61,12 +66,13 @@ class StagedMove {
   bool AllPublished(uint64_t number);
   void StageAllGather(int64_t piece, char* slot);
   void StageReduceScatter(int64_t piece, char* slot);
-  void ReadAllGather(int64_t piece, int slot);
-  void ReadReduceScatter(int64_t piece, int slot);
+  void ReadAllGather(int64_t piece, uint64_t number);
+  void ReadReduceScatter(int64_t piece, uint64_t number);
   char* OutputOf(int block, int64_t piece) const;
   const char* InputOf(int block, int64_t piece) const;
 
   CallContext* context_;
+  const size_t reduce_part_bytes_;  // a block's part of a piece
   const CallArguments* arguments_ = nullptr;
   size_t element_bytes_ = 1;
   size_t block_bytes_ = 0;     // a block's part of a piece
@@ -78,6 +84,10 @@ class StagedMove {
   uint64_t next_ = 0;      // of the next call's
   uint64_t all_read_ = 0;  // pieces that all peers are known to have read
   uint64_t all_published_ = 0;
+  StoreHint store_ = StoreHint::kCached;  // of outputs
+  bool with_header_ = false;
+  bool small_ = false;  // the piece lies in the header's line
+  uint64_t sequence_ = 0;
   std::vector<const void*> sources_;
 };
 

@@ -7,22 +7,21 @@ namespace {
 
 struct DataTypeFacts {
   std::string_view name;
-  size_t element_size;
   bool floating_point;
 };
 
 // Indexed by the number of the type.
 constexpr std::array<DataTypeFacts, AllDataTypes().size()> kDataTypes = {{
-    {"int8", 1, false},
-    {"uint8", 1, false},
-    {"int32", 4, false},
-    {"uint32", 4, false},
-    {"int64", 8, false},
-    {"uint64", 8, false},
-    {"half", 2, true},
-    {"float", 4, true},
-    {"double", 8, true},
-    {"bfloat16", 2, true},
+    {"int8", false},
+    {"uint8", false},
+    {"int32", false},
+    {"uint32", false},
+    {"int64", false},
+    {"uint64", false},
+    {"half", true},
+    {"float", true},
+    {"double", true},
+    {"bfloat16", true},
 }};
 
 // Indexed by the number of the reduction.
@@ -69,8 +68,6 @@ auto FromNumber(std::string_view what, const Enums& all, int number)
 }
 
 }  // namespace
-
-size_t ElementSize(DataType type) { return Facts(type).element_size; }
 
 std::string_view DataTypeName(DataType type) { return Facts(type).name; }
 

@@ -44,7 +44,11 @@ constexpr std::array<DataType, 10> AllDataTypes() {
 }
 
 // Bytes of one element: 1, 2, 4 or 8.
-size_t ElementSize(DataType type);
+constexpr size_t ElementSize(DataType type) {
+  constexpr std::array<uint8_t, AllDataTypes().size()> kSizes = {1, 1, 4, 4, 8,
+                                                                 8, 2, 4, 8, 2};
+  return kSizes[static_cast<size_t>(type)];
+}
 
 // "int8", "uint8", "int32", "uint32", "int64", "uint64", "half", "float",
 // "double" or "bfloat16".

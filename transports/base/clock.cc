@@ -23,16 +23,6 @@ constexpr int kShortSleeps = 100;
 constexpr long kShortSleepNs = 20'000;
 constexpr long kLongSleepNs = 50'000;
 
-// One CPU's way of saying "I am spinning": saves power and lets the sibling
-// hyper-thread run.
-inline void SpinPause() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield" ::: "memory");
-#endif
-}
-
 // CPUs in the affinity mask; 0 when the kernel does not tell.
 int AffinityCpus() {
   // Kernels built for more CPUs than a cpu_set_t holds answer EINVAL until the
@@ -90,8 +80,8 @@ int UsableCpus() {
   return cpus;
 }
 
-Backoff::Backoff(int ranks_on_host)
-    : spins_(ranks_on_host <= UsableCpus() ? kSpins : 0) {}
+Backoff::Backoff(int ranks_on_host, int cpus_of_ranks)
+    : spins_(ranks_on_host <= cpus_of_ranks ? kSpins : 0) {}
 
 void Backoff::Pause() {
   if (pauses_ < spins_) {

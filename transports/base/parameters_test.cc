@@ -92,8 +92,9 @@ TEST(ParametersTest, ABadValueIsRefusedWithNameTextSourceAndAccepted) {
             std::string::npos);
   EXPECT_NE(LoadError({{"RONDO_DEBUG_SUBSYS", "NETT"}}).find("BOOTSTRAP"),
             std::string::npos);
-  EXPECT_NE(LoadError({{"RONDO_ALGO", ""}}).find("auto, ring or direct"),
-            std::string::npos);
+  EXPECT_NE(
+      LoadError({{"RONDO_ALGO", ""}}).find("auto, direct, staged or ring"),
+      std::string::npos);
 }
 
 TEST(ParametersTest, ABadValueInTheFileIsRefusedWithItsLine) {
