@@ -157,6 +157,49 @@ static void CheckRefusals(rondoComm_t comm) {
   OK(rondoBarrier(comm, NULL));
 }
 
+static int LastErrorHas(const char* text) {
+  return strstr(rondoGetLastError(NULL), text) != NULL;
+}
+
+/* Sizes on both sides of where ranks begin to map each other's memory. */
+static void CheckSymmetricMemory(rondoComm_t comm) {
+  static const size_t sizes[] = {1, kCount, 40 * kCount};
+  size_t s, i;
+  for (s = 0; s < sizeof(sizes) / sizeof(sizes[0]); ++s) {
+    const size_t count = sizes[s];
+    void *mine = NULL, *all = NULL;
+    OK(rondoMemAlloc(&mine, count * sizeof(float)));
+    OK(rondoMemAlloc(&all, (size_t)ranks * count * sizeof(float)));
+    for (i = 0; i < (size_t)ranks * count; ++i) {
+      CHECK(((float*)all)[i] == 0);
+    }
+    for (i = 0; i < count; ++i) ((float*)mine)[i] = Sent(rank, i);
+    OK(rondoAllGather(mine, all, count, rondoFloat32, comm, NULL));
+    for (i = 0; i < (size_t)ranks * count; ++i) {
+      CHECK(((float*)all)[i] == Sent((int)(i / count), i % count));
+    }
+    OK(rondoMemFree(mine));
+    OK(rondoMemFree(all));
+  }
+}
+
+static void CheckSymmetricRefusals(void) {
+  void* memory = NULL;
+  void* unchanged = &memory;
+  CHECK(rondoMemAlloc(NULL, 1) == rondoInvalidArgument);
+  CHECK(LastErrorHas("pointer is NULL"));
+  CHECK(rondoMemAlloc(&unchanged, (size_t)-1) == rondoResourceExhausted);
+  CHECK(unchanged == NULL);
+  OK(rondoMemFree(NULL));
+  OK(rondoMemAlloc(&memory, 0));
+  CHECK(memory != NULL);
+  CHECK(rondoMemFree((char*)memory + 1) == rondoInvalidArgument);
+  CHECK(LastErrorHas("is not where a living symmetric buffer begins"));
+  CHECK(rondoMemFree(input) == rondoInvalidArgument);
+  OK(rondoMemFree(memory));
+  CHECK(rondoMemFree(memory) == rondoInvalidArgument);
+}
+
 static void CheckSplitAndAbort(rondoComm_t comm) {
   rondoComm_t part = NULL;
   rondoResult_t async_error = rondoSuccess;
@@ -213,6 +256,8 @@ int main(void) {
   CheckBlocking(comm);
   CheckRequestsAndGroups(comm);
   CheckRefusals(comm);
+  CheckSymmetricMemory(comm);
+  CheckSymmetricRefusals();
   CheckSplitAndAbort(comm);
   OK(rondoCommDestroy(comm));
   printf("rank %d of %d: all right\n", rank, ranks);
