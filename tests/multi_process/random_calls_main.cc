@@ -8,12 +8,6 @@
 // "problem ..." for the first call that is wrong. Exit status: 0, 1, or 2 for
 // wrong arguments.
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-
-#include <cerrno>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +19,7 @@
 #include "collectives/communicator.h"
 #include "collectives/kernels/data_type.h"
 #include "collectives/testing/check_collective.h"
+#include "tests/multi_process/deny_reading.h"
 
 namespace rondo {
 namespace {
@@ -33,20 +28,6 @@ int Say(const std::string& line, int exit_status) {
   std::printf("%s\n", line.c_str());
   std::fflush(stdout);
   return exit_status;
-}
-
-// process_vm_readv and process_vm_writev answer EPERM from now on.
-bool DenyReadingOthers() {
-  sock_filter rules[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  const sock_fprog program{std::size(rules), rules};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
 class RandomCalls {
@@ -91,7 +72,8 @@ class RandomCalls {
 
 int Main(int argc, char** argv) {
   if (argc < 3) return Say("usage: random_calls SEED CALLS [denied]", 2);
-  if (argc > 3 && !DenyReadingOthers()) return Say("no seccomp here", 1);
+  if (argc > 3 && !testing::DenyReadingOthers())
+    return Say("no seccomp here", 1);
   auto comm = Communicator::FromEnvironment();
   if (!comm.ok()) return Say("problem " + comm.status().ToString(), 1);
   RandomCalls calls(comm->get(), static_cast<unsigned>(std::atoi(argv[1])));
