@@ -2,20 +2,21 @@
 //
 // Allocate() gives ordinary memory with a key. Any process of the host that is
 // given key and address maps the same memory with Map(). It all belongs to one
-// UCX context of the process, opened when it is first needed, so that an
+// memory domain of the process, opened when it is first needed, so that an
 // allocation is a local call that needs no communicator.
 //
 // Nothing has a name for longer than UCX takes to open it (UCX reaches the
 // segment through /proc), so a crash leaves nothing behind.
 //
-// That Allocate() succeeds does not prove that others can map: in a /dev/shm
-// that is too small UCX falls back to private memory and says that all is well.
-// Allocate() looks for room first, and only a successful Map(), followed by a
-// look at what was mapped, is proof.
+// That Allocate() succeeds does not prove that others can map: they may be
+// another user's, or see other processes under the same number. Only a
+// successful Map(), followed by a look at what was mapped, is proof.
 //
 // Thread-safety: any thread, also in the same instant. Ownership: a Block and a
 // Mapping own what they name. A child that forks must not use them.
-// Failure: kResourceExhausted without room, kTransport with UCX's reason.
+// Failure: kResourceExhausted without room, kNotSupported when another version
+// of UCX is loaded than Rondo was built with, kInvalidArgument for a key
+// of another length, kTransport with UCX's reason.
 //
 // Example:
 //   RONDO_ASSIGN_OR_RETURN(UcxSharedMemory* memory, UcxSharedMemory::Get());

@@ -131,7 +131,7 @@ Status UcxWorker::OpenContext(const UcxWorkerOptions& options) {
   RONDO_ASSIGN_OR_RETURN(Config config, MakeConfig(options));
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_REQUEST_SIZE;
-  params.features = options.memory_access ? UCP_FEATURE_RMA : UCP_FEATURE_TAG;
+  params.features = UCP_FEATURE_TAG;
   params.request_size = options.request_bytes;
   if (options.request_init != nullptr) {
     params.field_mask |= UCP_PARAM_FIELD_REQUEST_INIT;

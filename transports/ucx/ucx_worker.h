@@ -21,8 +21,6 @@ namespace rondo {
 struct UcxWorkerOptions {
   std::string device;      // empty: all
   std::string transports;  // a UCX_TLS expression
-  // For ucp_mem_map and keys instead of tagged messages.
-  bool memory_access = false;
   // Memory of ours that goes with every UCX request, and what initialises it
   // when UCX allocates (not: reuses) one.
   size_t request_bytes = 0;
