@@ -41,7 +41,10 @@ def _candidates(ctx):
     home = _home(ctx)
     if home:
         lib = home + "/lib"
-        return [(home + "/include", ["-L" + lib, "-Wl,-rpath," + lib])]
+
+        # RPATH, not RUNPATH: it also holds for what these libraries need.
+        rpath = ["-Wl,-rpath," + lib, "-Wl,--disable-new-dtags"]
+        return [(home + "/include", ["-L" + lib] + rpath)]
     found = []
     cflags = _pkg_config(ctx, "--cflags-only-I")
     if cflags != None:

@@ -14,8 +14,10 @@ import unittest
 
 ROOT = os.path.realpath(os.path.join(
     os.path.dirname(os.path.realpath(__file__)), "../.."))
-TOOLS = ("bash", "cat", "dirname", "env", "grep", "mktemp", "python3", "rm",
-         "sed", "tail")
+TOOLS = ("bash", "cat", "dirname", "env", "grep", "ln", "mktemp", "python3",
+         "rm", "sed", "tail")
+UCX_FILES = ("include/ucp/api/ucp.h", "lib/libucp.so", "lib/libucs.so",
+             "lib/libuct.so")
 
 
 class ScriptsTest(unittest.TestCase):
@@ -51,10 +53,21 @@ class ScriptsTest(unittest.TestCase):
         with open(self.calls, encoding="utf-8") as file:
             return file.read().splitlines()
 
-    def run_script(self, *command, before=()):
+    def ucx_tree(self, path, without=()):
+        """What looks like an installed UCX to the scripts."""
+        for name in UCX_FILES:
+            if name in without:
+                continue
+            file = os.path.join(self.folder, path, name)
+            os.makedirs(os.path.dirname(file), exist_ok=True)
+            open(file, "w", encoding="utf-8").close()
+        return os.path.join(self.folder, path)
+
+    def run_script(self, *command, before=(), cwd=None):
         return subprocess.run(
             [*before, "/bin/bash", os.path.join(ROOT, command[0]),
              *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            cwd=cwd,
             env={"PATH": self.folder, "HOME": self.folder,
                  "TMPDIR": self.folder}, timeout=120)
 
@@ -138,7 +151,9 @@ class ScriptsTest(unittest.TestCase):
                     "testActionOutput": [{"name": "test.xml",
                                           "uri": "file://" + xml_path}]},
             }))
-        self.recorder("bazel", 'for word; do case $word in '
+        self.recorder("bazel", 'if [[ -n ${UCX_HOME:-} ]]; then echo '
+                      '"UCX_HOME=$UCX_HOME" >>%s; fi; ' % self.calls +
+                      'for word; do case $word in '
                       '--build_event_json_file=*) cat %s >"${word#*=}";; esac; '
                       'done; exit %d' % (events, status))
 
@@ -161,6 +176,69 @@ class ScriptsTest(unittest.TestCase):
         self.assertTrue(done.stdout.endswith(
             b"0 passed, 1 failed, 0 skipped\n"), done.stdout)
         self.assertTrue(self.recorded()[0].endswith("-- //..."))
+
+    def test_another_ucx_reaches_bazel_from_any_folder(self):
+        self.packages([])
+        self.fake_bazel(0, '<t><testcase classname="S" name="A"/></t>')
+        tree = self.ucx_tree("a/ucx")
+        self.assertEqual(self.run_script("tests/run").returncode, 0)
+        self.assertNotIn("UCX_HOME", " ".join(self.recorded()))
+        for directory in (tree, "a/ucx", "./a/../a/ucx/"):
+            with self.subTest(directory=directory):
+                done = self.run_script("tests/run", "--ucx", directory,
+                                       cwd=self.folder)
+                self.assertEqual(done.returncode, 0, done.stdout)
+                self.assertEqual(self.recorded()[-1], "UCX_HOME=" + tree)
+
+    def test_a_ucx_that_lacks_something_is_refused_with_its_name(self):
+        self.recorder("bazel")
+        for number, lacking in enumerate(UCX_FILES):
+            tree = self.ucx_tree("ucx%d" % number, without=[lacking])
+            for script in ("tests/run", "perf/quickstart"):
+                with self.subTest(script=script, lacking=lacking):
+                    done = self.run_script(script, "--ucx", tree)
+                    self.assertEqual(done.returncode, 2)
+                    self.assertIn(("--ucx '%s': no %s" % (tree, lacking))
+                                  .encode(), done.stdout)
+        done = self.run_script("tests/run", "--ucx", self.ucx_tree("a b"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"a path that has spaces", done.stdout)
+        self.assertEqual(self.recorded(), [])
+
+    def fake_pip(self, package):
+        """A python3 whose pip installs the folder `package`."""
+        self.recorder("python3", 'while (($# > 1)); do if [[ $1 == --target ]];'
+                      ' then %s "$2" && %s -r "%s" "$2/libucx"; fi; shift; done'
+                      % (shutil.which("mkdir") + " -p", shutil.which("cp"),
+                         package))
+
+    def test_fetching_ucx_once_gives_a_tree_that_is_accepted(self):
+        versioned = self.ucx_tree("package", without=UCX_FILES[1:])
+        os.mkdir(os.path.join(versioned, "lib"))
+        for name in UCX_FILES[1:]:
+            open(os.path.join(versioned, name + ".0"), "w",
+                 encoding="utf-8").close()
+        self.fake_pip(versioned)
+        tree = os.path.join(self.folder, "f/libucx")
+        for calls in (2, 2):  # asked for its version, and to install
+            done = self.run_script("third_party/fetch_ucx.sh", "f",
+                                   cwd=self.folder)
+            self.assertEqual((done.returncode, done.stdout.decode()),
+                             (0, tree + "\n"))
+            self.assertEqual(len(self.recorded()), calls)
+        self.assertEqual(os.readlink(os.path.join(tree, "lib/libucp.so")),
+                         "libucp.so.0")
+
+    def test_fetching_ucx_says_what_failed(self):
+        self.program("python3", "exit 1")
+        done = self.run_script("third_party/fetch_ucx.sh")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"python3-pip", done.stdout)
+        self.program("python3", '[[ $* == *--version* ]]')
+        done = self.run_script("third_party/fetch_ucx.sh")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"pip could not install", done.stdout)
+        self.assertIn(self.folder.encode(), done.stdout)
 
     def test_ci_fails_on_a_skip_without_a_reason(self):
         self.packages([])
