@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "tests/multi_process/paths.h"
 #include "tests/multi_process/rank_group.h"
+#include "tests/multi_process/shared_memory_folder.h"
 
 namespace rondo::testing {
 namespace {
@@ -55,8 +56,11 @@ class DeathTest : public ::testing::TestWithParam<DeathCase> {
 };
 
 TEST_P(DeathTest, KilledRankIsNamedByEveryOtherAndNothingIsLeft) {
+  const SharedMemoryFolder folder;
+  auto environment = path().environment;
+  environment["UCX_POSIX_DIR"] = folder.path();
   RankGroup group(Program(), kRanks);
-  ASSERT_TRUE(group.Start({"loop"}, path().environment));
+  ASSERT_TRUE(group.Start({"loop"}, environment));
   ASSERT_TRUE(group.WaitForLines("ready", Deadline::AfterMs(kStartMs)))
       << group.Describe();
   group.NoteSharedMemory();
@@ -73,10 +77,13 @@ TEST_P(DeathTest, KilledRankIsNamedByEveryOtherAndNothingIsLeft) {
   ASSERT_TRUE(status.has_value());
   EXPECT_TRUE(WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL);
   EXPECT_THAT(group.LeftOverSharedMemory(), IsEmpty());
+  EXPECT_THAT(folder.Entries(), IsEmpty());
 }
 
 TEST_P(DeathTest, StoppedRankIsAnErrorWithinThePeerTimeout) {
+  const SharedMemoryFolder folder;
   auto environment = path().environment;
+  environment["UCX_POSIX_DIR"] = folder.path();
   environment["RONDO_PEER_TIMEOUT_MS"] = "1000";
   environment["RONDO_HEARTBEAT_MS"] = "100";
   RankGroup group(Program(), kRanks);
@@ -93,7 +100,10 @@ TEST_P(DeathTest, StoppedRankIsAnErrorWithinThePeerTimeout) {
   group.Signal(victim(), SIGCONT);
   EXPECT_TRUE(group.WaitForLine(victim(), "error ", Deadline::AfterMs(kExitMs)))
       << group.Describe();
-  EXPECT_TRUE(group.WaitForExit(victim(), Deadline::AfterMs(kExitMs)));
+  for (int rank = 0; rank < kRanks; ++rank) {
+    EXPECT_TRUE(group.WaitForExit(rank, Deadline::AfterMs(kExitMs)));
+  }
+  EXPECT_THAT(folder.Entries(), IsEmpty());
 }
 
 std::string CaseName(const ::testing::TestParamInfo<DeathCase>& info) {

@@ -26,6 +26,7 @@ inline void PrintTo(const PathUnderTest& path, std::ostream* out) {
 inline std::vector<PathUnderTest> AllPaths() {
   return {
       {"Direct", {{"RONDO_ALGO", "direct"}}},
+      {"Symmetric", {{"RONDO_ALGO", "direct"}, {"RANKS_MEMORY", "symmetric"}}},
       {"Staged", {{"RONDO_ALGO", "staged"}}},
       {"Tcp", {{"RONDO_ALGO", "ring"}, {"RONDO_UCX_TLS", "tcp,self"}}},
       {"SharedMemory",

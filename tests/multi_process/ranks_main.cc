@@ -4,19 +4,23 @@
 //   ranks loop                 reduce-scatter and all-gather until an error
 //   ranks differ FIELD RANK    a call of which RANK gives another FIELD
 //
-// Prints "ready" once the job runs, then "error CODE MESSAGE" for the first
-// call that fails and "later CODE" for the call after it. Exit status: 0 when
-// things went as the scenario says, 1 when not, 2 for wrong arguments.
+// With RANKS_MEMORY=symmetric in the environment, reduce-scatter and all-gather
+// work on symmetric memory. Prints "ready" once the job runs, then "error CODE
+// MESSAGE" for the first call that fails and "later CODE" for the call after
+// it. Exit status: 0 when things went as the scenario says, 1 when not, 2 for
+// wrong arguments.
 
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "collectives/communicator.h"
+#include "collectives/symmetric_buffer.h"
 #include "transports/base/clock.h"
 
 namespace rondo {
@@ -36,6 +40,49 @@ std::string ErrorLine(const Status& status) {
          status.message();
 }
 
+// The input or output of a call, in the memory that the environment asks for.
+class Floats {
+ public:
+  // `count` elements of any value. Memory that is large enough is kept.
+  Status Resize(size_t count) {
+    count_ = count;
+    if (!symmetric_) {
+      ordinary_.resize(count);
+    } else if (buffer_.bytes() < count * sizeof(float)) {
+      RONDO_ASSIGN_OR_RETURN(buffer_,
+                             SymmetricBuffer::Allocate(count * sizeof(float)));
+    }
+    return Status::Ok();
+  }
+  size_t size() const { return count_; }
+  float* data() {
+    return symmetric_ ? static_cast<float*>(buffer_.data()) : ordinary_.data();
+  }
+  float& operator[](size_t i) { return data()[i]; }
+
+ private:
+  static bool AskedForSymmetric() {
+    const char* memory = std::getenv("RANKS_MEMORY");
+    return memory != nullptr && std::string_view(memory) == "symmetric";
+  }
+
+  const bool symmetric_ = AskedForSymmetric();
+  size_t count_ = 0;
+  std::vector<float> ordinary_;
+  SymmetricBuffer buffer_;
+};
+
+// One rank's part, and all of it.
+struct Buffers {
+  Floats mine;
+  Floats all;
+
+  Status Resize(int ranks, size_t count) {
+    RONDO_RETURN_IF_ERROR(mine.Resize(count));
+    return all.Resize(count * ranks);
+  }
+};
+
 // What rank r contributes at element i: small whole numbers, so that sums are
 // exact in fp32 in any order.
 float Contribution(int rank, size_t i) {
@@ -53,9 +100,11 @@ Status Wrong(const std::string& what, size_t element, float got, float want) {
                   std::to_string(got) + ", not " + std::to_string(want));
 }
 
-Status CheckedAllGather(Communicator* comm, size_t count) {
-  const int ranks = comm->world_size();
-  std::vector<float> mine(count), all(count * ranks, kUntouched);
+Status CheckedAllGather(Communicator* comm, size_t count, Buffers* buffers) {
+  RONDO_RETURN_IF_ERROR(buffers->Resize(comm->world_size(), count));
+  Floats& mine = buffers->mine;
+  Floats& all = buffers->all;
+  std::fill_n(all.data(), all.size(), kUntouched);
   for (size_t i = 0; i < count; ++i) mine[i] = Contribution(comm->rank(), i);
   RONDO_RETURN_IF_ERROR(
       comm->AllGather(mine.data(), all.data(), count, DataType::kFloat32));
@@ -66,9 +115,13 @@ Status CheckedAllGather(Communicator* comm, size_t count) {
   return Status::Ok();
 }
 
-Status CheckedReduceScatter(Communicator* comm, size_t count) {
+Status CheckedReduceScatter(Communicator* comm, size_t count,
+                            Buffers* buffers) {
   const int ranks = comm->world_size();
-  std::vector<float> all(count * ranks), mine(count, kUntouched);
+  RONDO_RETURN_IF_ERROR(buffers->Resize(ranks, count));
+  Floats& mine = buffers->mine;
+  Floats& all = buffers->all;
+  std::fill_n(mine.data(), mine.size(), kUntouched);
   for (size_t i = 0; i < all.size(); ++i) {
     all[i] = Contribution(comm->rank(), i);
   }
@@ -94,9 +147,10 @@ Status CheckedBroadcast(Communicator* comm, size_t count, int root) {
 }
 
 Status RunCollectives(Communicator* comm) {
+  Buffers buffers;
   for (size_t count : {size_t{0}, size_t{1}, size_t{1000}, size_t{300'001}}) {
-    RONDO_RETURN_IF_ERROR(CheckedAllGather(comm, count));
-    RONDO_RETURN_IF_ERROR(CheckedReduceScatter(comm, count));
+    RONDO_RETURN_IF_ERROR(CheckedAllGather(comm, count, &buffers));
+    RONDO_RETURN_IF_ERROR(CheckedReduceScatter(comm, count, &buffers));
     RONDO_RETURN_IF_ERROR(
         CheckedBroadcast(comm, count, comm->world_size() - 1));
     RONDO_RETURN_IF_ERROR(comm->Barrier());
@@ -113,12 +167,16 @@ int Collectives(Communicator* comm) {
 int Loop(Communicator* comm) {
   // Long enough that a signal from outside nearly always falls into a call.
   constexpr size_t kCount = 1'000'000;
+  Buffers buffers;
   Status status = RunCollectives(comm);
+  // A segment has a name while UCX fills it, and would be left behind if this
+  // rank were killed just then: so all memory is there before "ready".
+  if (status.ok()) status = buffers.Resize(comm->world_size(), kCount);
   if (status.ok()) Say("ready");
   const Deadline end = Deadline::AfterMs(kScenarioMs);
   while (status.ok() && !end.expired()) {
-    status = CheckedReduceScatter(comm, kCount);
-    if (status.ok()) status = CheckedAllGather(comm, kCount);
+    status = CheckedReduceScatter(comm, kCount, &buffers);
+    if (status.ok()) status = CheckedAllGather(comm, kCount, &buffers);
   }
   if (status.ok()) {
     Say("no error came");
@@ -159,7 +217,8 @@ bool HoldsForeignData(bool differs, const std::vector<float>& output) {
 int Differ(Communicator* comm, const std::string& field, int rank) {
   const bool differs = comm->rank() == rank;
   // The others may find the mismatch while this rank still finishes this call.
-  Status status = CheckedAllGather(comm, 100);
+  Buffers buffers;
+  Status status = CheckedAllGather(comm, 100, &buffers);
   const size_t elements = 501 * static_cast<size_t>(comm->world_size());
   const std::vector<float> input(elements, differs ? kDiffering : 1.0f);
   std::vector<float> output(elements, kUntouched);
