@@ -86,7 +86,10 @@ Result<std::shared_ptr<PendingCall>> Engine::Start(CallArguments arguments) {
   RONDO_RETURN_IF_ERROR(error());
   RONDO_ASSIGN_OR_RETURN(CallPlan plan, shapes_.PlanFor(arguments));
   auto pending = std::make_shared<PendingCall>();
-  queue_.push_back({std::move(arguments), std::move(plan), pending});
+  CallSegments segments;
+  segments.Hold(arguments, context_.rank);
+  queue_.push_back(
+      {std::move(arguments), std::move(plan), pending, std::move(segments)});
   if (!running_) BeginNext();
   return pending;
 }
@@ -138,6 +141,8 @@ void Engine::Begin(CallPlan plan, CallArguments arguments) {
 
 void Engine::BeginNext() {
   Waiting& next = queue_.front();
+  // Until the run holds them itself. An error in Begin() empties the queue.
+  const CallSegments held = std::move(next.segments);
   Begin(std::move(next.plan), std::move(next.arguments));
   if (running_) run_.HoldSegments();
 }

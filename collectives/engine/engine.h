@@ -25,6 +25,7 @@
 
 #include "collectives/engine/call_context.h"
 #include "collectives/engine/call_run.h"
+#include "collectives/engine/call_segments.h"
 #include "collectives/engine/executor.h"
 #include "collectives/engine/host_segment.h"
 #include "collectives/engine/peer_memory.h"
@@ -113,6 +114,7 @@ class Engine {
     CallArguments arguments;
     CallPlan plan;
     std::shared_ptr<PendingCall> pending;
+    CallSegments segments = {};  // may not be freed before its turn
   };
   bool ProgressLocked();
   void Begin(CallPlan plan, CallArguments arguments);
