@@ -6,6 +6,7 @@
 #include "collectives/check_call.h"
 #include "collectives/communicator_impl.h"
 #include "collectives/connect.h"
+#include "collectives/engine/measure_host.h"
 #include "collectives/engine/registry.h"
 #include "collectives/meet.h"
 #include "fmt/format.h"
@@ -132,6 +133,11 @@ Result<std::unique_ptr<Communicator>> Communicator::Create(
   auto impl =
       std::make_unique<Impl>(std::move(options.coordinator), std::move(parts),
                              std::move(options.parameters));
+  const Deadline deadline =
+      Deadline::AfterMs(impl->parameters.bootstrap_timeout_ms);
+  RONDO_ASSIGN_OR_RETURN(const HostCosts costs,
+                         MeasureHost(&impl->engine, deadline));
+  impl->engine.UseCosts(costs);
   return std::unique_ptr<Communicator>(new Communicator(std::move(impl)));
 }
 
@@ -225,6 +231,27 @@ Status Communicator::Barrier() {
 Result<std::vector<std::string>> Communicator::Exchange(std::string_view mine) {
   return impl_->engine.bootstrap()->AllGather(
       mine, Deadline::AfterMs(parameters().bootstrap_timeout_ms));
+}
+
+Result<std::vector<PredictedWay>> Communicator::Explain(
+    const CollectiveCall& call, bool mapped) {
+  if (!impl_->engine.ChoosesOnHost()) {
+    return Status(Code::kNotSupported,
+                  fmt::format("rank {}: there is no choice to explain: it is "
+                              "made with RONDO_ALGO=auto between two or more "
+                              "ranks of one host",
+                              rank()));
+  }
+  CallArguments arguments;
+  arguments.collective = call.collective;
+  arguments.counts = BlockCounts(call.count, world_size());
+  arguments.input_type = call.type;
+  HostCosts costs = impl_->engine.costs();
+  RONDO_ASSIGN_OR_RETURN(
+      costs.ring,
+      MeasureRing(&impl_->engine,
+                  Deadline::AfterMs(impl_->parameters.bootstrap_timeout_ms)));
+  return impl_->engine.Predict(arguments, costs, mapped);
 }
 
 void Communicator::Abort(const std::string& reason) {

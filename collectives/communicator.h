@@ -49,6 +49,7 @@
 #include "collectives/engine/update.h"
 #include "collectives/kernels/data_type.h"
 #include "collectives/plan/plan.h"
+#include "collectives/planner/host_choice.h"
 #include "transports/base/clock.h"
 #include "transports/base/parameters.h"
 #include "transports/base/status.h"
@@ -181,6 +182,14 @@ class Communicator {
   // A communicator of the ranks that passed the same `color` >= 0, ordered by
   // (key, rank); null for a negative color. Collective over this communicator.
   Result<std::unique_ptr<Communicator>> Split(int color, int key);
+
+  // How an all-gather or a reduce-scatter would move its data inside the host,
+  // predicted from what was measured: the choice first, then the runner-up.
+  // `mapped`: as if all buffers were symmetric. Collective, since it measures
+  // the ring as well. kNotSupported where there is no choice: one rank, several
+  // hosts, or RONDO_ALGO set.
+  Result<std::vector<PredictedWay>> Explain(const CollectiveCall& call,
+                                            bool mapped);
 
   // Ends all calls on all ranks with kAborted. Never blocks; idempotent.
   void Abort(const std::string& reason);

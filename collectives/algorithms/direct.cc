@@ -83,7 +83,7 @@ Shape DirectAllGatherPush(int ranks) {
         });
         chunk->Copy(Block(Space::kInput, rank, rank), std::move(outputs));
       });
-  shape.algorithm = "direct push";
+  shape.algorithm = "push";
   return shape;
 }
 

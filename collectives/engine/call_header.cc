@@ -109,7 +109,8 @@ std::string HeaderToText(const CallHeader& header) {
   if (IsCollective(header, Collective::kBroadcast)) {
     arguments += fmt::format(", root {}", header.root);
   }
-  return fmt::format("{}({}) as call {}", name, arguments, header.sequence);
+  return fmt::format("{}({}) as call {}", name, arguments,
+                     header.sequence % kBeforeFirstCall);
 }
 
 Status MatchHeaders(std::span<const RankedHeader> headers) {

@@ -57,6 +57,10 @@ struct CallHeader {
 };
 static_assert(sizeof(CallHeader) == 120);
 
+// The sequences of a user's calls begin behind this number, which errors leave
+// away; what the engine runs for itself at the start is numbered from 1.
+inline constexpr uint64_t kBeforeFirstCall = uint64_t{1} << 40;
+
 // 64-bit FNV-1a, continued from `hash`.
 inline constexpr uint64_t kHashSeed = 0xcbf29ce484222325u;
 uint64_t HashBytes(const void* data, size_t bytes, uint64_t hash = kHashSeed);

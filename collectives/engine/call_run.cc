@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "collectives/engine/symmetric_heap.h"
 #include "collectives/engine/tag.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
@@ -74,6 +75,7 @@ void CallRun::End() {
 void CallRun::MakeHeader(uint64_t sequence) {
   header_ = CallHeader();
   header_.sequence = sequence;
+  header_.freed_segments = SymmetricHeap::Get().freed();
   header_.count = arguments_.counts.largest();
   header_.counts_hash = HashCounts(arguments_.counts);
   if (!arguments_.parameter_counts.empty()) {
@@ -118,6 +120,7 @@ Result<bool> CallRun::AdvanceMatching(bool* moved) {
   RONDO_ASSIGN_OR_RETURN(const bool matched, exchange_.Matched());
   if (!matched) return false;
   *moved = true;
+  DropFreedSegments();
   if (plan_.with_header) {
     staged_.HeadersArrived();
     phase_ = Phase::kStaged;
@@ -131,6 +134,15 @@ Result<bool> CallRun::AdvanceMatching(bool* moved) {
   return true;
 }
 
+void CallRun::DropFreedSegments() {
+  const HostSegment& host = *context_->segment;
+  for (int peer = 0; peer < host.local_size(); ++peer) {
+    const HostArea::Slot& slot =
+        host.of(peer).slots[header_.sequence % kCallSlots];
+    context_->segments->Sweep(peer, slot.freed_segments);
+  }
+}
+
 // True when there was something new, and with it a verdict to wait for. All
 // ranks read the same headers and have the same history, so all say the same.
 bool CallRun::MapNewSegments() {
@@ -139,7 +151,6 @@ bool CallRun::MapNewSegments() {
   bool any = false;
   for (int peer = 0; peer < host.local_size(); ++peer) {
     const CallHeader& header = *host.Posted(peer, header_.sequence);
-    segments->Sweep(peer, header.freed_segments);
     const HostArea::Slot& slot =
         host.of(peer).slots[header_.sequence % kCallSlots];
     if (header.input_segment != 0 &&
@@ -177,8 +188,10 @@ Status CallRun::ChooseMove() {
     RunProgram(*plan_.push);
     return Status::Ok();
   }
-  const bool from_memory = context_->can_read || AllOpen(/*outputs=*/false);
+  const bool mapped = AllOpen(/*outputs=*/false);
+  const bool from_memory = mapped || context_->can_read;
   if (plan_.stage == Stage::kAlways ||
+      (plan_.stage == Stage::kUnlessMapped && !mapped) ||
       (plan_.stage == Stage::kIfNeeded && !from_memory)) {
     touches_peers_ = false;
     staged_.Begin(&arguments_);

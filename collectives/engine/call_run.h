@@ -87,6 +87,7 @@ class CallRun {
   void MakeHeader(uint64_t sequence);
   void Post();
   Result<bool> AdvanceMatching(bool* moved);
+  void DropFreedSegments();
   bool MapNewSegments();
   Status ChooseMove();
   void BindPeers();

@@ -28,7 +28,6 @@ void CallSegments::Hold(const CallArguments& arguments, int rank) {
 }
 
 void CallSegments::Name(CallHeader* header, HostArea::Slot* slot) const {
-  header->freed_segments = SymmetricHeap::Get().freed();
   if (input_ != nullptr) {
     header->input_segment = input_->name().identity;
     slot->input = input_->name();

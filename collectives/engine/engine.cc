@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "fmt/format.h"
@@ -126,6 +127,54 @@ Result<std::shared_ptr<PendingCall>> Engine::RunOrStart(
   return pending;
 }
 
+Status Engine::RunWith(const std::string& algorithm, CallArguments arguments) {
+  std::string usual;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    usual = shapes_.SetAlgorithm(algorithm);
+    context_.trace = nullptr;
+  }
+  Result<std::shared_ptr<PendingCall>> pending =
+      RunOrStart(std::move(arguments));
+  Backoff backoff = NewBackoff();
+  while (pending.ok() && *pending != nullptr && !(*pending)->done()) {
+    if (Progress()) {
+      backoff.Reset();
+    } else {
+      backoff.Pause();
+    }
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  shapes_.SetAlgorithm(usual);
+  context_.trace = parts_.trace.get();
+  counters_ = TrafficCounters();
+  peers_.ForgetBytesRead();
+  if (!pending.ok()) return pending.status();
+  return *pending == nullptr ? Status::Ok() : (*pending)->status();
+}
+
+void Engine::UseCosts(const HostCosts& costs) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  shapes_.UseCosts(costs);
+  // All ranks have finished what they measured, so slots may be skipped.
+  sequence_ = std::max(sequence_, kBeforeFirstCall);
+}
+
+Result<std::vector<PredictedWay>> Engine::Predict(
+    const CallArguments& arguments, const HostCosts& costs, bool mapped) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  HostQuestion question = shapes_.QuestionOf(arguments);
+  question.mapped = mapped;
+  RONDO_ASSIGN_OR_RETURN(const HostWay choice,
+                         shapes_.WayFor(arguments, mapped));
+  std::vector<PredictedWay> ways = PredictHostWays(costs, question);
+  // A call that may go with its header is chosen before memory is known.
+  std::stable_partition(
+      ways.begin(), ways.end(),
+      [choice](const PredictedWay& way) { return way.way == choice; });
+  return ways;
+}
+
 void Engine::Begin(CallPlan plan, CallArguments arguments) {
   running_ = true;
   idle_turns_ = 0;
@@ -153,7 +202,7 @@ void Engine::FinishCall() {
     context_.trace->Complete(
         CollectiveName(arguments.collective), "collective", 0, began_ns_,
         NowNs(),
-        {{{"call", static_cast<int64_t>(sequence_)},
+        {{{"call", static_cast<int64_t>(sequence_ % kBeforeFirstCall)},
           {"elements", static_cast<int64_t>(arguments.counts.total())}}});
   }
   run_.End();

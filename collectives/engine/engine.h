@@ -31,6 +31,7 @@
 #include "collectives/engine/peer_memory.h"
 #include "collectives/engine/peer_segments.h"
 #include "collectives/engine/shape_cache.h"
+#include "collectives/planner/host_choice.h"
 #include "transports/base/clock.h"
 #include "transports/base/status.h"
 #include "transports/base/trace.h"
@@ -87,6 +88,21 @@ class Engine {
   // returns null. Then nothing was allocated, and no system call was made while
   // the ranks have cores.
   Result<std::shared_ptr<PendingCall>> RunOrStart(CallArguments arguments);
+  // One call by the algorithm of that RONDO_ALGO, to its end; neither counted
+  // nor traced: for measuring.
+  Status RunWith(const std::string& algorithm, CallArguments arguments);
+  // Whether the ranks share a host and how data moves in it is for the engine
+  // to choose, by the costs that UseCosts() gave it.
+  bool ChoosesOnHost() const { return shapes_.ChoosesOnHost(); }
+  bool can_read() const { return parts_.can_read; }
+  // Before the first call of a user, on all ranks.
+  void UseCosts(const HostCosts& costs);
+  // All ways to run such a call of two or more ranks inside the host, the
+  // choice first.
+  Result<std::vector<PredictedWay>> Predict(const CallArguments& arguments,
+                                            const HostCosts& costs,
+                                            bool mapped);
+  const HostCosts& costs() const { return shapes_.costs(); }
   // Returns whether anything happened; false also when another thread is
   // inside.
   bool Progress();

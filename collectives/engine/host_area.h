@@ -21,7 +21,7 @@ namespace rondo {
 
 inline constexpr int kCallSlots = 4;
 // What a rank may send beside its header: the rest of a cache line.
-inline constexpr size_t kSmallBytes = 48;
+inline constexpr size_t kSmallBytes = 40;
 // Of more CPUs, only these are counted.
 inline constexpr int kMaxCpus = 1024;
 // Pieces of user memory on their way to the peers: enough of them that writer
@@ -36,7 +36,9 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 struct alignas(4096) HostArea {
   struct alignas(64) Slot {
     std::atomic<uint64_t> sequence{0};
-    uint64_t agreement = 0;  // the header's
+    // The header's, for those who need no more of it.
+    uint64_t agreement = 0;
+    uint64_t freed_segments = 0;
     char small[kSmallBytes];
     CallHeader header;
     alignas(64) SymmetricName input;

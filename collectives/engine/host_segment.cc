@@ -222,6 +222,7 @@ void HostSegment::Post(const CallHeader& header) {
   HostArea::Slot& slot = NextSlot(header.sequence);
   slot.header = header;
   slot.agreement = header.agreement;
+  slot.freed_segments = header.freed_segments;
   slot.sequence.store(header.sequence, std::memory_order_release);
 }
 

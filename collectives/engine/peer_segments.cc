@@ -120,8 +120,7 @@ char* PeerSegments::Address(int local_peer, uint64_t identity,
   return segment.base + (address - segment.name.base);
 }
 
-void PeerSegments::Sweep(int local_peer, uint64_t freed_segments) {
-  if (freed_[local_peer] == freed_segments) return;
+void PeerSegments::DropFreed(int local_peer, uint64_t freed_segments) {
   freed_[local_peer] = freed_segments;
   // One that was refused cannot be looked at; if it is still alive, the next
   // header that names it is another try.

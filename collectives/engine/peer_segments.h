@@ -50,7 +50,11 @@ class PeerSegments {
 
   // Drops mappings of segments that `local_peer` has freed, if its header says
   // that there are new ones.
-  void Sweep(int local_peer, uint64_t freed_segments);
+  void Sweep(int local_peer, uint64_t freed_segments) {
+    if (freed_[local_peer] != freed_segments) {
+      DropFreed(local_peer, freed_segments);
+    }
+  }
   size_t size() const { return segments_.size(); }
 
  private:
@@ -63,6 +67,7 @@ class PeerSegments {
   };
   using Key = std::pair<int, uint64_t>;
 
+  void DropFreed(int local_peer, uint64_t freed_segments);
   Status MapInto(const SymmetricName& name, Segment* segment);
 
   HostSegment* host_;

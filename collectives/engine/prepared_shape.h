@@ -28,7 +28,12 @@ struct PreparedShape {
 };
 
 // Whether data goes through shared slots instead of from memory to memory.
-enum class Stage : uint8_t { kNever, kIfNeeded, kAlways };
+enum class Stage : uint8_t {
+  kNever,
+  kIfNeeded,      // where the system does not let ranks read each other
+  kUnlessMapped,  // it is the cheaper way for ordinary memory
+  kAlways,
+};
 
 // What may serve a call: how its data really moves is decided once all ranks'
 // headers tell where their buffers lie.

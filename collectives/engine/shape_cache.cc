@@ -36,9 +36,9 @@ void AddPeers(const std::vector<Step>& steps, int rank, std::set<int>* send_to,
   }
 }
 
-// Up to here data goes through a slot, together with the header: copying it
-// twice in cache costs less than one more round between the ranks. Bytes that a
-// rank copies in.
+// What may go with the header at most, in bytes that a rank copies in: before
+// the headers are there nobody knows whether the memory is mapped, and mapped
+// memory gains nothing from more.
 constexpr size_t kWithHeaderBytes = 16 << 10;
 
 bool IsPlainCollective(Collective collective) {
@@ -140,6 +140,40 @@ Result<const PreparedShape*> ShapeCache::Get(Collective collective, int root,
   return entry.get();
 }
 
+std::string ShapeCache::SetAlgorithm(const std::string& algorithm) {
+  last_question_ = Question();
+  return std::exchange(choice_.algorithm, algorithm);
+}
+
+void ShapeCache::UseCosts(const HostCosts& costs) {
+  last_question_ = Question();
+  costs_ = costs;
+}
+
+bool ShapeCache::ChoosesOnHost() const {
+  return choice_.algorithm == "auto" && order_.ranks() > 1 && OnHost().ok() &&
+         *OnHost();
+}
+
+HostQuestion ShapeCache::QuestionOf(const CallArguments& arguments) const {
+  HostQuestion question;
+  question.moved_bytes = arguments.counts.largest() *
+                         ElementSize(arguments.input_type) *
+                         (order_.ranks() - 1);
+  question.can_read = choice_.can_read;
+  question.staging_fits = StagedMove::Fits(order_.ranks());
+  return question;
+}
+
+Result<HostWay> ShapeCache::WayFor(const CallArguments& arguments,
+                                   bool mapped) {
+  RONDO_ASSIGN_OR_RETURN(const CallPlan plan, PlanFor(arguments));
+  if (plan.with_header) return HostWay::kStaged;
+  if (mapped) return HostWay::kMapped;
+  const bool staged = plan.stage == Stage::kUnlessMapped || !choice_.can_read;
+  return staged ? HostWay::kStaged : HostWay::kRead;
+}
+
 Status ShapeCache::RefuseAlgorithm(const std::string& why) const {
   return Status(Code::kNotSupported,
                 fmt::format("RONDO_ALGO={} {}; accepted here: auto, ring",
@@ -164,12 +198,15 @@ Result<CallPlan> ShapeCache::PlanOnHost(const CallArguments& arguments) {
   const Collective collective = arguments.collective;
   const bool automatic = choice_.algorithm == "auto";
   const bool staged = choice_.algorithm == "staged";
-  const size_t bytes =
-      arguments.counts.largest() * ElementSize(arguments.input_type) *
-      (collective == Collective::kReduceScatter ? order_.ranks() - 1 : 1);
+  const size_t block_bytes =
+      arguments.counts.largest() * ElementSize(arguments.input_type);
+  const bool reduces = collective == Collective::kReduceScatter;
+  const size_t copied_bytes = block_bytes * (reduces ? order_.ranks() - 1 : 1);
+  const bool cheaper = PrefersStaging(costs_, QuestionOf(arguments));
+  const bool fits = StagedMove::FitsOnePiece(arguments, order_.ranks()) &&
+                    (staged || copied_bytes <= kWithHeaderBytes);
   CallPlan plan;
-  plan.with_header = (staged || (automatic && bytes <= kWithHeaderBytes)) &&
-                     StagedMove::FitsOnePiece(arguments, order_.ranks());
+  plan.with_header = fits && (staged || (automatic && cheaper));
   RONDO_ASSIGN_OR_RETURN(
       plan.shape,
       Get(collective, 0,
@@ -178,7 +215,9 @@ Result<CallPlan> ShapeCache::PlanOnHost(const CallArguments& arguments) {
     plan.stage = Stage::kAlways;
     return plan;
   }
-  plan.stage = automatic ? Stage::kIfNeeded : Stage::kNever;
+  plan.stage = !automatic ? Stage::kNever
+               : cheaper  ? Stage::kUnlessMapped
+                          : Stage::kIfNeeded;
   if (collective == Collective::kAllGather && !plan.with_header) {
     RONDO_ASSIGN_OR_RETURN(plan.push, Get(collective, 0, Way::kPush));
   }

@@ -19,6 +19,7 @@
 #include "collectives/engine/binding.h"
 #include "collectives/engine/prepared_shape.h"
 #include "collectives/plan/plan.h"
+#include "collectives/planner/host_choice.h"
 #include "transports/base/status.h"
 
 namespace rondo {
@@ -43,6 +44,17 @@ class ShapeCache {
 
   Result<CallPlan> PlanFor(const CallArguments& arguments);
 
+  // Returns what it was. `algorithm` as RONDO_ALGO accepts it.
+  std::string SetAlgorithm(const std::string& algorithm);
+  void UseCosts(const HostCosts& costs);
+  const HostCosts& costs() const { return costs_; }
+  // Whether all-gather and reduce-scatter run inside the host by choice.
+  bool ChoosesOnHost() const;
+  // What the choice depends on, but for where the buffers will lie.
+  HostQuestion QuestionOf(const CallArguments& arguments) const;
+  // The way that it leads to, inside the host, for memory of one kind.
+  Result<HostWay> WayFor(const CallArguments& arguments, bool mapped);
+
  private:
   // The ways to do one collective.
   enum class Way : uint8_t { kRing, kDirect, kPush, kStaged };
@@ -57,7 +69,8 @@ class ShapeCache {
   Result<Shape> Make(Collective collective, int root, Way way) const;
   Result<PreparedShape> Prepare(Shape shape) const;
 
-  const ShapeChoice choice_;
+  ShapeChoice choice_;
+  HostCosts costs_ = TypicalHostCosts();
   RankOrder order_;  // the ranks of a host stand together
   bool one_host_ = false;
   std::map<std::tuple<Collective, int, Way>,

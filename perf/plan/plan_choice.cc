@@ -30,6 +30,10 @@ constexpr Algorithm kAlgorithms[] = {
      [](const PlanChoice& choice) { return RingAllGather(Order(choice)); }},
     {Collective::kAllGather, "direct",
      [](const PlanChoice& choice) { return DirectAllGather(choice.ranks); }},
+    {Collective::kAllGather, "push",
+     [](const PlanChoice& choice) {
+       return DirectAllGatherPush(choice.ranks);
+     }},
     {Collective::kReduceScatter, "ring",
      [](const PlanChoice& choice) { return RingReduceScatter(Order(choice)); }},
     {Collective::kReduceScatter, "direct",

@@ -178,7 +178,7 @@ class Scenario {
         std::to_string(CountMappings(SharedFolder() + "/ucx_shm_posix")));
   }
 
-  // Peers drop what was freed in the next call that looks at memory.
+  // Peers drop what was freed in their next call.
   Status Settle() {
     RONDO_RETURN_IF_ERROR(Gather(comm_, 0, input_.data(), output_.data()));
     return comm_->Barrier();

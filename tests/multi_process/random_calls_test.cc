@@ -56,7 +56,8 @@ TEST(RandomCallsWithoutReadingTest, AreExactWhereRanksMayNotReadEachOther) {
 
 // The control: where they may, these calls do read.
 TEST(RandomCallsWithoutReadingTest, OtherwiseTheSameCallsDoRead) {
-  EXPECT_NE(RunJob(2, {"11", "60"}, {}, "read "), "read 0");
+  const Environment direct = {{"RONDO_ALGO", "direct"}};
+  EXPECT_NE(RunJob(2, {"11", "60"}, direct, "read "), "read 0");
 }
 
 // UCX then falls back to private memory, or has none at all.

@@ -5,8 +5,9 @@
 // memory domain of the process, opened when it is first needed, so that an
 // allocation is a local call that needs no communicator.
 //
-// Nothing has a name for longer than UCX takes to open it (UCX reaches the
-// segment through /proc), so a crash leaves nothing behind.
+// Nothing has a name once Allocate() has returned (UCX reaches the segment
+// through /proc), so a crash leaves nothing behind. While it runs there is one:
+// UCX fills the segment before it takes the name away.
 //
 // That Allocate() succeeds does not prove that others can map: they may be
 // another user's, or see other processes under the same number. Only a
