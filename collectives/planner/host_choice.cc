@@ -79,11 +79,12 @@ std::vector<PredictedWay> PredictHostWays(const HostCosts& costs,
   return predicted;
 }
 
-bool PrefersStaging(const HostCosts& costs, const HostQuestion& question) {
+bool PrefersStaging(const HostCosts& costs, const HostQuestion& question,
+                    double margin) {
   if (!question.staging_fits) return false;
   if (!question.can_read) return true;
   if (question.moved_bytes > kMostStagedBytes) return false;
-  return costs.staged.At(question.moved_bytes) <=
+  return margin * costs.staged.At(question.moved_bytes) <=
          costs.read.At(question.moved_bytes);
 }
 

@@ -75,7 +75,9 @@ struct PredictedWay {
 std::vector<PredictedWay> PredictHostWays(const HostCosts& costs,
                                           const HostQuestion& question);
 
-// Whether ordinary memory of that many bytes goes through the slots.
-bool PrefersStaging(const HostCosts& costs, const HostQuestion& question);
+// Whether ordinary memory of that many bytes goes through the slots: when that
+// is predicted to be `margin` times as quick, or nothing else is permitted.
+bool PrefersStaging(const HostCosts& costs, const HostQuestion& question,
+                    double margin = 1);
 
 }  // namespace rondo

@@ -50,6 +50,9 @@ TEST(HostChoiceTest, StagingIsPreferredWhereItIsCheaperOrTheOnlyWay) {
   // 0.5 + 0.25 k <= 3 + 0.15 k up to k = 25 KiB.
   EXPECT_TRUE(PrefersStaging(Costs(), {.moved_bytes = 25 << 10}));
   EXPECT_FALSE(PrefersStaging(Costs(), {.moved_bytes = 26 << 10}));
+  // 2 * (0.5 + 0.25 k) <= 3 + 0.15 k up to k = 5.7 KiB.
+  EXPECT_TRUE(PrefersStaging(Costs(), {.moved_bytes = 5 << 10}, 2));
+  EXPECT_FALSE(PrefersStaging(Costs(), {.moved_bytes = 6 << 10}, 2));
   EXPECT_TRUE(
       PrefersStaging(Costs(), {.moved_bytes = 1 << 30, .can_read = false}));
   // Not beyond the cache, whatever was measured in it.

@@ -39,7 +39,7 @@ constexpr char kExamples[] =
 
 struct PlanOptions {
   PlanChoice choice = {.ranks = 0};  // 0: not given
-  int rank = -1;  // -1: all of them
+  int rank = -1;                     // -1: all of them
   std::string format = "text";
   bool all = false;
   std::string json_path;

@@ -60,7 +60,7 @@ TEST(RandomCallsWithoutReadingTest, OtherwiseTheSameCallsDoRead) {
   EXPECT_NE(RunJob(2, {"11", "60"}, direct, "read "), "read 0");
 }
 
-// UCX then falls back to private memory, or has none at all.
+// UCX then cannot make a segment, and symmetric buffers are ordinary memory.
 TEST(RandomCallsWithoutSharingTest, AreExactWhereMemoryCannotBeShared) {
   for (int ranks : {2, 3}) {
     RunJob(ranks, {"12", "60"}, {{"UCX_POSIX_DIR", "/proc/none"}}, "done");
