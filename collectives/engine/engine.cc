@@ -129,8 +129,12 @@ Result<std::shared_ptr<PendingCall>> Engine::RunOrStart(
 
 Status Engine::RunWith(const std::string& algorithm, CallArguments arguments) {
   std::string usual;
+  TrafficCounters counted;
+  uint64_t bytes_read = 0;
   {
     std::lock_guard<std::mutex> lock(mutex_);
+    counted = counters_;
+    bytes_read = peers_.bytes_read();
     usual = shapes_.SetAlgorithm(algorithm);
     context_.trace = nullptr;
   }
@@ -147,8 +151,8 @@ Status Engine::RunWith(const std::string& algorithm, CallArguments arguments) {
   std::lock_guard<std::mutex> lock(mutex_);
   shapes_.SetAlgorithm(usual);
   context_.trace = parts_.trace.get();
-  counters_ = TrafficCounters();
-  peers_.ForgetBytesRead();
+  counters_ = counted;
+  peers_.SetBytesRead(bytes_read);
   if (!pending.ok()) return pending.status();
   return *pending == nullptr ? Status::Ok() : (*pending)->status();
 }

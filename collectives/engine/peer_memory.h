@@ -57,7 +57,7 @@ class PeerMemory {
   Status Write(const OwnedPiece& to, const void* from, StoreHint hint);
 
   uint64_t bytes_read() const { return bytes_read_; }
-  void ForgetBytesRead() { bytes_read_ = 0; }
+  void SetBytesRead(uint64_t bytes) { bytes_read_ = bytes; }
   // Whether this process may read that one's memory, tried on one byte.
   static bool CanRead(pid_t process_id, uint64_t address);
 
