@@ -24,7 +24,21 @@ void MoveOnTarget(const uint8_t* source, size_t bytes, uint8_t* destination) {
   std::memcpy(destination, source, bytes);
 #else
   const hn::ScalableTag<uint8_t> d;
-  for (size_t i = 0; i < bytes; i += hn::Lanes(d)) {
+  const size_t n = hn::Lanes(d);
+  size_t i = 0;
+  // Four loads before the stores: where the ranges are a few bytes apart modulo
+  // a page, a load that follows a store nearby waits for it.
+  for (; i + 4 * n <= bytes; i += 4 * n) {
+    const auto v0 = hn::LoadU(d, source + i);
+    const auto v1 = hn::LoadU(d, source + i + n);
+    const auto v2 = hn::LoadU(d, source + i + 2 * n);
+    const auto v3 = hn::LoadU(d, source + i + 3 * n);
+    hn::Store(v0, d, destination + i);
+    hn::Store(v1, d, destination + i + n);
+    hn::Store(v2, d, destination + i + 2 * n);
+    hn::Store(v3, d, destination + i + 3 * n);
+  }
+  for (; i < bytes; i += n) {
     hn::Store(hn::LoadU(d, source + i), d, destination + i);
   }
 #endif
