@@ -79,7 +79,8 @@ std::string ResidentKib() {
 
 void SayHoldings(const std::string& when) {
   Say(when + " resident_kib " + ResidentKib() + " mappings " +
-      std::to_string(CountMappings("")) + " descriptors " +
+      std::to_string(CountMappings("")) + " shared_mappings " +
+      std::to_string(CountMappings(" rw-s ")) + " descriptors " +
       std::to_string(CountEntries("/proc/self/fd")) + " threads " +
       std::to_string(CountEntries("/proc/self/task")) + " files " +
       std::to_string(CountEntries(SharedFolder())));
