@@ -55,12 +55,10 @@ class Checker {
 
   // Enumerators come from casts in C and other languages.
   Status CheckEnumerators() {
-    if (static_cast<int>(call_.collective) >
-        static_cast<int>(Collective::kBarrier)) {
-      return InvalidArgument(
-          fmt::format("rank {}: {} is no collective; accepted are 0 to {}",
-                      rank_, static_cast<int>(call_.collective),
-                      static_cast<int>(Collective::kBarrier)));
+    if (static_cast<int>(call_.collective) >= kCollectives) {
+      return InvalidArgument(fmt::format(
+          "rank {}: {} is no collective; accepted are 0 to {}", rank_,
+          static_cast<int>(call_.collective), kCollectives - 1));
     }
     for (DataType type : {call_.type, call_.output_type}) {
       if (static_cast<size_t>(type) < AllDataTypes().size()) continue;
@@ -77,8 +75,10 @@ class Checker {
     arguments_.output = call_.output;
     arguments_.input_type = call_.type;
     arguments_.output_type =
-        Is(Collective::kShardedStep) ? call_.output_type : call_.type;
+        HasUpdate(call_.collective) ? call_.output_type : call_.type;
     if (Is(Collective::kReduceScatter)) arguments_.reduction = call_.reduction;
+    if (Is(Collective::kReduceUpdate)) arguments_.output = nullptr;
+    if (Is(Collective::kUpdateGather)) arguments_.input = nullptr;
     return Status::Ok();
   }
 
@@ -136,7 +136,7 @@ class Checker {
   }
 
   Status CheckUpdate() {
-    if (!Is(Collective::kShardedStep)) return Status::Ok();
+    if (!HasUpdate(call_.collective)) return Status::Ok();
     if (call_.update == nullptr) return Refuse("the update is null");
     if (!IsFloatingPoint(call_.type) || !IsFloatingPoint(call_.output_type)) {
       return Refuse(fmt::format(
@@ -179,6 +179,10 @@ class Checker {
         return CheckPair(total, own, call_.input, Before());
       case Collective::kShardedStep:
         return CheckPair(total, total, nullptr, 0);
+      case Collective::kReduceUpdate:
+        return CheckPointer("input", call_.input, total);
+      case Collective::kUpdateGather:
+        return CheckPointer("output", call_.output, total);
       case Collective::kBroadcast:
         if (rank_ != call_.root)
           return CheckPointer("output", call_.output, own);

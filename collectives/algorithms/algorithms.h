@@ -50,13 +50,25 @@ Shape RingAllGather(RankOrder order);
 Shape RingReduceScatter(RankOrder order);
 // The two above joined by `update`, chunk by chunk, with no barrier in between.
 Shape RingShardedStep(RankOrder order);
+// Its halves.
+Shape RingReduceUpdate(RankOrder order);
+Shape RingUpdateGather(RankOrder order);
 // Each rank pulls every block out of its owner's input.
 Shape DirectAllGather(int ranks);
 // Each rank reads its block once and stores it into all outputs, which must be
 // mapped everywhere: a third less traffic when input and output differ.
 Shape DirectAllGatherPush(int ranks);
 Shape DirectReduceScatter(int ranks);
+// Each rank updates its shard from all inputs, into its own output; peers get
+// it from there, chunk by chunk, still in cache.
 Shape DirectShardedStep(int ranks);
+// The functor itself stores into all outputs, which must be mapped everywhere:
+// gradients are read once and parameters written once.
+Shape DirectShardedStepPush(int ranks);
+// Their halves.
+Shape DirectReduceUpdate(int ranks);
+Shape DirectUpdateGather(int ranks);
+Shape DirectUpdateGatherPush(int ranks);
 // From the rank at `root` along the order.
 Shape ChainBroadcast(RankOrder order, int root);
 // Hensgen, Finkel and Manber 1988: round k signals the rank 2^k further on.

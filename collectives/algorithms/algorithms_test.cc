@@ -71,6 +71,10 @@ TEST(DirectTest, EveryShapeIsProvedAndMovesEachBlockOnce) {
     ExpectDirect(DirectAllGatherPush(ranks), 1);
     ExpectDirect(DirectReduceScatter(ranks), 1);
     ExpectDirect(DirectShardedStep(ranks), 2);
+    ExpectDirect(DirectShardedStepPush(ranks), 2);
+    ExpectDirect(DirectReduceUpdate(ranks), 1);
+    ExpectDirect(DirectUpdateGather(ranks), 1);
+    ExpectDirect(DirectUpdateGatherPush(ranks), 1);
   }
 }
 
@@ -104,6 +108,8 @@ TEST(RingTest, ShardedStepIsProvedAndCostsExactlyItsTwoHalves) {
   for (int ranks = 1; ranks <= kMostRanks; ++ranks) {
     for (const RankOrder& order : OrdersOf(ranks)) {
       ExpectRing(RingShardedStep(order), order, 2);
+      ExpectRing(RingReduceUpdate(order), order, 1);
+      ExpectRing(RingUpdateGather(order), order, 1);
     }
   }
 }

@@ -60,6 +60,26 @@ std::vector<BlockRef> AllInputsOf(int block, int ranks) {
   return inputs;
 }
 
+// Every rank's output of this rank's block, its own first.
+std::vector<BlockRef> AllOutputsOf(int rank, int ranks) {
+  std::vector<BlockRef> outputs = {Block(Space::kOutput, rank, rank)};
+  ForEachPeer(rank, ranks, [&](int peer) {
+    outputs.push_back(Block(Space::kOutput, peer, rank));
+  });
+  return outputs;
+}
+
+// Updates `sources` into this rank's own output and puts that to the peers.
+void UpdateAndPut(int rank, int ranks, std::vector<BlockRef> sources,
+                  StepList* chunk) {
+  const BlockRef own = Block(Space::kOutput, rank, rank);
+  chunk->Update(std::move(sources), {own});
+  ForEachPeer(rank, ranks, [&](int peer) {
+    const int put = chunk->Put(own, Block(Space::kOutput, peer, rank));
+    chunk->WaitStep(put);
+  });
+}
+
 }  // namespace
 
 Shape DirectAllGather(int ranks) {
@@ -75,14 +95,11 @@ Shape DirectAllGather(int ranks) {
 }
 
 Shape DirectAllGatherPush(int ranks) {
-  Shape shape = MakeDirectShape(
-      Collective::kAllGather, ranks, [ranks](int rank, StepList* chunk) {
-        std::vector<BlockRef> outputs = {Block(Space::kOutput, rank, rank)};
-        ForEachPeer(rank, ranks, [&](int peer) {
-          outputs.push_back(Block(Space::kOutput, peer, rank));
-        });
-        chunk->Copy(Block(Space::kInput, rank, rank), std::move(outputs));
-      });
+  Shape shape = MakeDirectShape(Collective::kAllGather, ranks,
+                                [ranks](int rank, StepList* chunk) {
+                                  chunk->Copy(Block(Space::kInput, rank, rank),
+                                              AllOutputsOf(rank, ranks));
+                                });
   shape.algorithm = "push";
   return shape;
 }
@@ -99,13 +116,40 @@ Shape DirectReduceScatter(int ranks) {
 Shape DirectShardedStep(int ranks) {
   return MakeDirectShape(
       Collective::kShardedStep, ranks, [ranks](int rank, StepList* chunk) {
-        const BlockRef own = Block(Space::kOutput, rank, rank);
-        chunk->Update(AllInputsOf(rank, ranks), {own});
-        ForEachPeer(rank, ranks, [&](int peer) {
-          const int put = chunk->Put(own, Block(Space::kOutput, peer, rank));
-          chunk->WaitStep(put);
-        });
+        UpdateAndPut(rank, ranks, AllInputsOf(rank, ranks), chunk);
       });
+}
+
+Shape DirectShardedStepPush(int ranks) {
+  Shape shape = MakeDirectShape(
+      Collective::kShardedStep, ranks, [ranks](int rank, StepList* chunk) {
+        chunk->Update(AllInputsOf(rank, ranks), AllOutputsOf(rank, ranks));
+      });
+  shape.algorithm = "push";
+  return shape;
+}
+
+Shape DirectReduceUpdate(int ranks) {
+  return MakeDirectShape(Collective::kReduceUpdate, ranks,
+                         [ranks](int rank, StepList* chunk) {
+                           chunk->Update(AllInputsOf(rank, ranks), {});
+                         });
+}
+
+Shape DirectUpdateGather(int ranks) {
+  return MakeDirectShape(Collective::kUpdateGather, ranks,
+                         [ranks](int rank, StepList* chunk) {
+                           UpdateAndPut(rank, ranks, {}, chunk);
+                         });
+}
+
+Shape DirectUpdateGatherPush(int ranks) {
+  Shape shape = MakeDirectShape(Collective::kUpdateGather, ranks,
+                                [ranks](int rank, StepList* chunk) {
+                                  chunk->Update({}, AllOutputsOf(rank, ranks));
+                                });
+  shape.algorithm = "push";
+  return shape;
 }
 
 }  // namespace rondo

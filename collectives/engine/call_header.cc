@@ -95,7 +95,7 @@ void CallHeader::Seal() {
 
 std::string HeaderToText(const CallHeader& header) {
   std::string name = fmt::format("collective {}", header.collective);
-  if (header.collective <= static_cast<uint32_t>(Collective::kBarrier)) {
+  if (header.collective < kCollectives) {
     name = CollectiveName(static_cast<Collective>(header.collective));
   }
   std::string arguments;

@@ -39,31 +39,37 @@ Status CallRun::Begin(CallPlan plan, CallArguments arguments,
   plan_ = std::move(plan);
   arguments_ = std::move(arguments);
   const PreparedShape& prepared = *plan_.shape;
-  touches_peers_ = prepared.touches_peers && !plan_.with_header;
-  needs_transport_ = prepared.uses_transport;
   MakeHeader(sequence);
   exchange_.Reset(&header_, prepared.shape.rails, prepared.send_to,
                   prepared.receive_from);
   if (plan_.with_header) {
+    touches_peers_ = false;
+    needs_transport_ = prepared.uses_transport;
     staged_.BeginWithHeader(&arguments_, sequence);
     phase_ = Phase::kPublishing;
     return Status::Ok();
   }
-  // An update wants several chunks in sight, whatever its plan.
-  const bool waits =
-      !touches_peers_ || arguments_.collective == Collective::kShardedStep;
-  binding_.Reset(arguments_, context_->ranks, context_->rank,
-                 waits ? limits_.chunk_bytes : kDirectChunkBytes);
-  window_chunks_ = static_cast<int>(
-      std::min<int64_t>(waits ? limits_.window_chunks : 1,
-                        std::max<int64_t>(1, binding_.chunk_count())));
-  RONDO_RETURN_IF_ERROR(MakeScratch(prepared.program));
+  RONDO_RETURN_IF_ERROR(Use(prepared));
   if (touches_peers_) {
     HoldSegments();
     segments_.Name(&header_, &context_->segment->NextSlot(header_.sequence));
   }
   Post();
   return Status::Ok();
+}
+
+// Cuts the call into chunks as that shape wants them.
+Status CallRun::Use(const PreparedShape& prepared) {
+  touches_peers_ = prepared.touches_peers();
+  needs_transport_ = prepared.uses_transport;
+  // An update wants several chunks in sight, whatever its plan.
+  const bool waits = !touches_peers_ || HasUpdate(arguments_.collective);
+  binding_.Reset(arguments_, context_->ranks, context_->rank,
+                 waits ? limits_.chunk_bytes : kDirectChunkBytes);
+  window_chunks_ = static_cast<int>(
+      std::min<int64_t>(waits ? limits_.window_chunks : 1,
+                        std::max<int64_t>(1, binding_.chunk_count())));
+  return MakeScratch(prepared.program);
 }
 
 void CallRun::End() {
@@ -181,15 +187,23 @@ bool CallRun::AllOpen(bool outputs) const {
   return true;
 }
 
+// Whether this host's memory is open as that shape needs it.
+bool CallRun::IsReachable(const PreparedShape& prepared) const {
+  const bool any = context_->can_read;
+  return (!prepared.reads_peers || any || AllOpen(/*outputs=*/false)) &&
+         (!prepared.puts_to_peers || any || AllOpen(/*outputs=*/true)) &&
+         (!prepared.stores_to_peers || AllOpen(/*outputs=*/true));
+}
+
 // Made from what all ranks know alike: the same everywhere.
 Status CallRun::ChooseMove() {
-  if (plan_.push != nullptr && AllOpen(/*outputs=*/true)) {
+  if (plan_.push != nullptr && IsReachable(*plan_.push)) {
     BindPeers();
     RunProgram(*plan_.push);
     return Status::Ok();
   }
   const bool mapped = AllOpen(/*outputs=*/false);
-  const bool from_memory = mapped || context_->can_read;
+  const bool from_memory = IsReachable(*plan_.shape);
   if (plan_.stage == Stage::kAlways ||
       (plan_.stage == Stage::kUnlessMapped && !mapped) ||
       (plan_.stage == Stage::kIfNeeded && !from_memory)) {
@@ -197,6 +211,11 @@ Status CallRun::ChooseMove() {
     staged_.Begin(&arguments_);
     staged_.HeadersArrived();
     phase_ = Phase::kStaged;
+    return Status::Ok();
+  }
+  if (!from_memory && plan_.fallback != nullptr) {
+    RONDO_RETURN_IF_ERROR(Use(*plan_.fallback));
+    RunProgram(*plan_.fallback);
     return Status::Ok();
   }
   if (!from_memory) {

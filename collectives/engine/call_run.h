@@ -91,6 +91,8 @@ class CallRun {
   bool MapNewSegments();
   Status ChooseMove();
   void BindPeers();
+  Status Use(const PreparedShape& prepared);
+  bool IsReachable(const PreparedShape& prepared) const;
   void RunProgram(const PreparedShape& prepared);
   bool AllOpen(bool outputs) const;
   bool AdvanceStaged(bool* moved);

@@ -23,8 +23,16 @@ struct PreparedShape {
   // in the control segment, are left out.
   std::vector<int> send_to;
   std::vector<int> receive_from;
-  bool touches_peers = false;   // names blocks of other ranks
+  // How it touches blocks of other ranks: a source of a copy, reduce or update;
+  // a destination of a copy or update, which needs mapped memory; of a put.
+  bool reads_peers = false;
+  bool stores_to_peers = false;
+  bool puts_to_peers = false;
   bool uses_transport = false;  // has messages, or peers on other hosts
+
+  bool touches_peers() const {
+    return reads_peers || stores_to_peers || puts_to_peers;
+  }
 };
 
 // Whether data goes through shared slots instead of from memory to memory.
@@ -41,6 +49,9 @@ struct CallPlan {
   const PreparedShape* shape = nullptr;
   // Instead of `shape` where every rank's output is mapped; may be null.
   const PreparedShape* push = nullptr;
+  // Instead of both where the memory of the ranks cannot be reached from each
+  // other; may be null. Inside a host only.
+  const PreparedShape* fallback = nullptr;
   // The data is small enough to go with the header.
   bool with_header = false;
   Stage stage = Stage::kNever;

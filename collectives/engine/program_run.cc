@@ -283,17 +283,21 @@ Result<ProgramRun::Outcome> ProgramRun::UpdateBlocks(const Step& step) {
     }
   }
   sources_.resize(step.sources.size());
-  while (update_block_ < step.destinations[0].count) {
+  while (update_block_ < BlocksThrough(step).count) {
     const int k = update_block_;
     for (size_t i = 0; i < sources_.size(); ++i) {
       sources_[i] = PieceOf(step.sources[i], k);
     }
-    const size_t total = sources_[0].piece.count;
+    const size_t total = PieceOf(BlocksThrough(step), k).piece.count;
     const auto use = [&](std::span<const void* const> data, size_t first,
                          size_t count) {
       return ApplyUpdate(step, k, data, first, count);
     };
-    if (total > 0) {
+    if (sources_.empty()) {
+      RONDO_ASSIGN_OR_RETURN(const size_t used,
+                             use({}, update_done_, total - update_done_));
+      update_done_ += used;
+    } else if (total > 0) {
       RONDO_RETURN_IF_ERROR(setting_->context->peers->ForEachReadable(
           sources_, update_done_, use, &update_done_));
     }

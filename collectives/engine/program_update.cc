@@ -35,7 +35,7 @@ void ForEachRange(const std::vector<size_t>& parameter_counts, size_t begin,
 void ProgramRun::PrepareUpdates() {
   for (const Step& step : *steps_) {
     if (step.kind != StepKind::kUpdate) continue;
-    const BlockRef& block = step.destinations[0];
+    const BlockRef& block = BlocksThrough(step);
     for (int k = 0; k < block.count; ++k) {
       const Piece piece = PieceOf(block, k).piece;
       if (piece.count == 0) continue;
@@ -54,8 +54,13 @@ void ProgramRun::PrepareUpdates() {
 Result<size_t> ProgramRun::ApplyUpdate(const Step& step, int k,
                                        std::span<const void* const> sources,
                                        size_t first, size_t count) {
-  const BlockRef own = step.destinations[0].At(k);
-  const Piece own_piece = PieceOf(step.destinations[0], k).piece;
+  const BlockRef own = BlocksThrough(step).At(k);
+  const Piece own_piece = PieceOf(BlocksThrough(step), k).piece;
+  // Fewer destinations than ranks: others read our output at once.
+  const StoreHint store =
+      static_cast<int>(step.destinations.size()) == setting_->context->ranks
+          ? setting_->store
+          : StoreHint::kCached;
   const size_t begin = setting_->binding->VectorOffset(own.LogicalBlock()) +
                        own_piece.block_offset + first;
   std::vector<ConstElements> from(sources.size());
@@ -74,7 +79,8 @@ Result<size_t> ProgramRun::ApplyUpdate(const Step& step, int k,
         for (size_t i = 0; i < to.size(); ++i) {
           const Piece piece = PieceOf(step.destinations[i], k).piece;
           to[i] = {piece.type,
-                   piece.data + (first + skip) * ElementSize(piece.type)};
+                   piece.data + (first + skip) * ElementSize(piece.type),
+                   store};
         }
         Result<UpdateOutcome> outcome =
             setting_->arguments->update->Apply(range, from, to);

@@ -17,8 +17,13 @@ namespace {
 // algorithms are the same pure functions of the rank count, proved by tests.
 constexpr int kMaxRanksProvedAtStart = 64;
 
+bool AnyOfOthers(const std::vector<BlockRef>& blocks, int rank) {
+  return std::any_of(blocks.begin(), blocks.end(),
+                     [rank](const BlockRef& b) { return b.owner != rank; });
+}
+
 void AddPeers(const std::vector<Step>& steps, int rank, std::set<int>* send_to,
-              std::set<int>* receive_from, bool* touches_peers) {
+              std::set<int>* receive_from, PreparedShape* prepared) {
   for (const Step& step : steps) {
     if (step.kind == StepKind::kSend || step.kind == StepKind::kSignal) {
       send_to->insert(step.peer);
@@ -28,10 +33,10 @@ void AddPeers(const std::vector<Step>& steps, int rank, std::set<int>* send_to,
     if (step.kind == StepKind::kRecv || waits_for_flag) {
       receive_from->insert(step.peer);
     }
-    for (const auto& blocks : {step.sources, step.destinations}) {
-      for (const BlockRef& block : blocks) {
-        *touches_peers = *touches_peers || block.owner != rank;
-      }
+    prepared->reads_peers |= AnyOfOthers(step.sources, rank);
+    if (AnyOfOthers(step.destinations, rank)) {
+      (step.kind == StepKind::kPut ? prepared->puts_to_peers
+                                   : prepared->stores_to_peers) = true;
     }
   }
 }
@@ -79,8 +84,7 @@ Result<PreparedShape> ShapeCache::Prepare(Shape shape) const {
   const RankProgram& program = prepared.program;
   for (const auto* steps :
        {&program.prologue, &program.chunk, &program.epilogue}) {
-    AddPeers(*steps, choice_.rank, &send_to, &receive_from,
-             &prepared.touches_peers);
+    AddPeers(*steps, choice_.rank, &send_to, &receive_from, &prepared);
     for (const Step& step : *steps) {
       prepared.uses_transport |= step.kind == StepKind::kSend ||
                                  step.kind == StepKind::kRecv || !one_host_;
@@ -116,8 +120,16 @@ Result<Shape> ShapeCache::Make(Collective collective, int root, Way way) const {
     case Collective::kBarrier:
       return DisseminationBarrier(ranks);
     case Collective::kShardedStep:
-      return way == Way::kRing ? RingShardedStep(order_)
+      if (way == Way::kRing) return RingShardedStep(order_);
+      return way == Way::kPush ? DirectShardedStepPush(ranks)
                                : DirectShardedStep(ranks);
+    case Collective::kReduceUpdate:
+      return way == Way::kRing ? RingReduceUpdate(order_)
+                               : DirectReduceUpdate(ranks);
+    case Collective::kUpdateGather:
+      if (way == Way::kRing) return RingUpdateGather(order_);
+      return way == Way::kPush ? DirectUpdateGatherPush(ranks)
+                               : DirectUpdateGather(ranks);
     case Collective::kAllGather:
       if (way == Way::kRing) return RingAllGather(order_);
       if (way == Way::kPush) return DirectAllGatherPush(ranks);
@@ -243,26 +255,37 @@ Result<CallPlan> ShapeCache::PlanFor(const CallArguments& arguments) {
   return last_plan_;
 }
 
-Result<CallPlan> ShapeCache::MakePlan(const CallArguments& arguments) {
+// The functor stores into all outputs where they are mapped; else peers put
+// what it stored. Where even that cannot be, a ring over the transport does,
+// unless the user asked for direct.
+Result<CallPlan> ShapeCache::PlanUpdateOnHost(const CallArguments& arguments) {
   const Collective collective = arguments.collective;
   CallPlan plan;
-  if (IsPlainCollective(collective)) {
-    RONDO_ASSIGN_OR_RETURN(const bool on_host, OnHost());
-    if (on_host) return PlanOnHost(arguments);
+  RONDO_ASSIGN_OR_RETURN(plan.shape, Get(collective, 0, Way::kDirect));
+  if (collective != Collective::kReduceUpdate) {
+    RONDO_ASSIGN_OR_RETURN(plan.push, Get(collective, 0, Way::kPush));
   }
-  Way way = Way::kRing;
-  if (collective == Collective::kShardedStep) {
-    const bool direct = choice_.algorithm != "ring" && choice_.can_read &&
-                        !choice_.prefer_transport;
-    if (!direct && choice_.algorithm == "direct") {
-      return RefuseAlgorithm(
-          "needs, for a sharded step, ranks of one host that may read each "
-          "other's memory (process_vm_readv)");
+  if (choice_.algorithm == "auto") {
+    RONDO_ASSIGN_OR_RETURN(plan.fallback, Get(collective, 0, Way::kRing));
+  }
+  return plan;
+}
+
+Result<CallPlan> ShapeCache::MakePlan(const CallArguments& arguments) {
+  const Collective collective = arguments.collective;
+  if (IsPlainCollective(collective) || HasUpdate(collective)) {
+    RONDO_ASSIGN_OR_RETURN(const bool on_host, OnHost());
+    if (on_host && HasUpdate(collective) && choice_.algorithm == "staged") {
+      return RefuseAlgorithm("moves all-gathers and reduce-scatters only");
     }
-    if (direct) way = Way::kDirect;
+    if (on_host) {
+      return HasUpdate(collective) ? PlanUpdateOnHost(arguments)
+                                   : PlanOnHost(arguments);
+    }
   }
   const int root = collective == Collective::kBroadcast ? arguments.root : 0;
-  RONDO_ASSIGN_OR_RETURN(plan.shape, Get(collective, root, way));
+  CallPlan plan;
+  RONDO_ASSIGN_OR_RETURN(plan.shape, Get(collective, root, Way::kRing));
   // On one host all have arrived when all headers are here.
   plan.with_header = collective == Collective::kBarrier && one_host_ &&
                      choice_.algorithm != "ring";

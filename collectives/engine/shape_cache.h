@@ -61,6 +61,7 @@ class ShapeCache {
 
   Result<CallPlan> MakePlan(const CallArguments& arguments);
   Result<CallPlan> PlanOnHost(const CallArguments& arguments);
+  Result<CallPlan> PlanUpdateOnHost(const CallArguments& arguments);
   // Whether all-gather and reduce-scatter run inside this host, as the user
   // wants it.
   Result<bool> OnHost() const;

@@ -11,8 +11,11 @@
 //     depends on the algorithm (a ring passes the others' sum and our own);
 //   - the destinations: arrays that must all receive the same new values, our
 //     own output first, then peers' where the algorithm writes them directly.
-// Neither overlaps the other. Apply() may be called for ranges in any order and
-// of any size; an element's result must not depend on how ranges were cut.
+// Neither overlaps the other. In the halves of a sharded step (reduce_update,
+// update_gather) there are no destinations in the first and no sources in the
+// second: what happens in between is the functor's own affair. Apply() may be
+// called for ranges in any order and of any size; an element's result must not
+// depend on how ranges were cut.
 //
 // Prepare() is a hint, so that state can be fetched from where it lives: ranges
 // in the order in which Apply() will first be tried, a window of chunks ahead.
@@ -30,6 +33,7 @@
 #include <span>
 
 #include "collectives/kernels/data_type.h"
+#include "collectives/kernels/store_hint.h"
 #include "transports/base/status.h"
 
 namespace rondo {
@@ -42,6 +46,8 @@ struct ConstElements {
 struct MutableElements {
   DataType type;
   void* data;
+  // Whether somebody will read it soon; speed only.
+  StoreHint store = StoreHint::kCached;
 };
 
 // Elements offset .. offset + count - 1 of parameter number `parameter`;

@@ -16,6 +16,10 @@ std::string_view CollectiveName(Collective collective) {
       return "broadcast";
     case Collective::kBarrier:
       return "barrier";
+    case Collective::kReduceUpdate:
+      return "reduce_update";
+    case Collective::kUpdateGather:
+      return "update_gather";
   }
   return "unknown";
 }
@@ -66,6 +70,10 @@ BlockSpan BlocksOf(const Shape& shape, Space space, int rank) {
       return input ? BlockSpan{0, shape.ranks} : BlockSpan{rank, 1};
     case Collective::kShardedStep:
       return {0, shape.ranks};
+    case Collective::kReduceUpdate:
+      return {0, input ? shape.ranks : 0};
+    case Collective::kUpdateGather:
+      return {0, input ? 0 : shape.ranks};
     case Collective::kBroadcast:
       return {0, input && rank != shape.root ? 0 : 1};
     case Collective::kBarrier:
@@ -74,11 +82,17 @@ BlockSpan BlocksOf(const Shape& shape, Space space, int rank) {
   return {0, 0};
 }
 
+const BlockRef& BlocksThrough(const Step& step) {
+  return step.destinations.empty() ? step.sources[0] : step.destinations[0];
+}
+
 int LogicalBlocks(const Shape& shape) {
   switch (shape.collective) {
     case Collective::kAllGather:
     case Collective::kReduceScatter:
     case Collective::kShardedStep:
+    case Collective::kReduceUpdate:
+    case Collective::kUpdateGather:
       return shape.ranks;
     case Collective::kBroadcast:
       return 1;

@@ -13,6 +13,8 @@
 //   all_gather       block r            blocks 0..ranks-1    as the shape asks
 //   reduce_scatter   blocks 0..ranks-1  block r              as the shape asks
 //   sharded_step     blocks 0..ranks-1  blocks 0..ranks-1    as the shape asks
+//   reduce_update    blocks 0..ranks-1  none                 as the shape asks
+//   update_gather    none               blocks 0..ranks-1    as the shape asks
 //   broadcast        block 0 (at root)  block 0              as the shape asks
 //   barrier          none               none                 none
 //
@@ -60,10 +62,24 @@ enum class Collective : uint8_t {
   kShardedStep = 2,  // reduce-scatter, update, all-gather as one plan
   kBroadcast = 3,
   kBarrier = 4,
+  // The halves of a sharded step, for an update that must know something of all
+  // gradients (their norm) before it changes anything: the functor keeps what
+  // the first half gives it, and makes from that what the second half gathers.
+  kReduceUpdate = 5,  // reduce-scatter, update
+  kUpdateGather = 6,  // update, all-gather
 };
+inline constexpr int kCollectives = 7;
 
-// "all_gather", "reduce_scatter", "sharded_step", "broadcast", "barrier".
+// "all_gather", "reduce_scatter", "sharded_step", "broadcast", "barrier",
+// "reduce_update", "update_gather".
 std::string_view CollectiveName(Collective collective);
+
+// Whether an update functor takes part.
+constexpr bool HasUpdate(Collective collective) {
+  return collective == Collective::kShardedStep ||
+         collective == Collective::kReduceUpdate ||
+         collective == Collective::kUpdateGather;
+}
 
 enum class Space : uint8_t { kInput = 0, kOutput = 1, kScratch = 2 };
 
@@ -102,7 +118,9 @@ enum class StepKind : uint8_t {
   kWait,    // until step `waits_for` is finished, or `peer` has raised `flag`
   kCopy,    // every destination = sources[0]; may be peers' spaces
   kReduce,  // destinations[0] = sum of sources, in the order listed
-  kUpdate,  // the functor turns sources into every destination
+  // The functor turns sources into every destination. A reduce_update has no
+  // destinations, an update_gather no sources.
+  kUpdate,
 };
 
 std::string_view StepKindName(StepKind kind);
@@ -125,6 +143,9 @@ struct Step {
   // reduce: this completes the sum, so that an average is divided here.
   bool completes_sum = false;
 };
+
+// The blocks that a copy, reduce or update goes through, operand by operand.
+const BlockRef& BlocksThrough(const Step& step);
 
 // What one rank does. Built on demand; a few steps per rank of the ring.
 struct RankProgram {

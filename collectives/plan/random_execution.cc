@@ -167,6 +167,9 @@ class Execution {
     if (step.kind == StepKind::kSignal || step.kind == StepKind::kWait) {
       return true;
     }
+    if (step.kind == StepKind::kUpdate) {
+      return !step.sources.empty() || !step.destinations.empty();
+    }
     return (step.kind == StepKind::kRecv || !step.sources.empty()) &&
            (step.kind == StepKind::kSend || !step.destinations.empty());
   }
@@ -196,7 +199,7 @@ class Execution {
   // Reads in one move and writes in the next.
   bool AdvanceLocal(int rank, const Step& step) {
     Rank& state = ranks_[rank];
-    const int count = step.destinations[0].count;
+    const int count = BlocksThrough(step).count;
     if (!state.has_read) {
       state.results.assign(count, 0);
       for (int k = 0; k < count; ++k) state.results[k] = Compute(rank, step, k);
@@ -283,10 +286,12 @@ class Execution {
       return input_.at({shape_.root, 0});
     }
     Number sum = 0;
-    for (int from = 0; from < shape_.ranks; ++from) {
+    // What an update_gather gathers was kept by the functor.
+    const bool has_input = shape_.collective != Collective::kUpdateGather;
+    for (int from = 0; has_input && from < shape_.ranks; ++from) {
       sum += input_.at({from, index});
     }
-    const bool step = shape_.collective == Collective::kShardedStep;
+    const bool step = HasUpdate(shape_.collective);
     return step ? Updated(sum, /*rank=*/index, /*times=*/0) : sum * kAverage;
   }
 
@@ -310,6 +315,10 @@ class Execution {
       if (memory_[place] != input_[{rank, i}]) {
         problem_ = fmt::format("input[{}] of rank {} was changed", i, rank);
       }
+    }
+    if (HasUpdate(shape_.collective) && ranks_[rank].updates != 1) {
+      problem_ =
+          fmt::format("rank {} updated {} times", rank, ranks_[rank].updates);
     }
     if (shape_.collective != Collective::kBarrier) return;
     for (const Rank& other : ranks_) {

@@ -15,7 +15,7 @@ struct Operands {
   int destinations;
 };
 
-Operands OperandsOf(StepKind kind) {
+Operands OperandsOf(StepKind kind, Collective collective) {
   switch (kind) {
     case StepKind::kSend:
       return {1, 0};
@@ -28,7 +28,8 @@ Operands OperandsOf(StepKind kind) {
     case StepKind::kReduce:
       return {-1, 1};
     case StepKind::kUpdate:
-      return {-1, -1};
+      return {collective == Collective::kUpdateGather ? 0 : -1,
+              collective == Collective::kReduceUpdate ? 0 : -1};
     case StepKind::kSignal:
     case StepKind::kWait:
       break;
@@ -78,7 +79,7 @@ class RankChecker {
 
   // Operands, and whether this collective has use for the step.
   std::string CheckKind(const Step& step) const {
-    const Operands want = OperandsOf(step.kind);
+    const Operands want = OperandsOf(step.kind, shape_.collective);
     if (!FitsCount(step.sources.size(), want.sources) ||
         !FitsCount(step.destinations.size(), want.destinations)) {
       return fmt::format("has {} and {}",
@@ -86,10 +87,11 @@ class RankChecker {
                          CountToText(step.destinations.size(), "destination"));
     }
     const bool sums = shape_.collective == Collective::kReduceScatter ||
-                      shape_.collective == Collective::kShardedStep;
+                      shape_.collective == Collective::kShardedStep ||
+                      shape_.collective == Collective::kReduceUpdate;
     const bool allowed = step.kind == StepKind::kReduce ? sums
                          : step.kind == StepKind::kUpdate
-                             ? shape_.collective == Collective::kShardedStep
+                             ? HasUpdate(shape_.collective)
                              : true;
     if (!allowed) {
       return fmt::format("{} has no use for {}",

@@ -37,6 +37,7 @@ Status SymbolicRun::Run(const Schedule& schedule) {
     }
   }
   std::string problem = peers_.CheckFinished();
+  if (problem.empty()) problem = CheckUpdates();
   if (problem.empty()) problem = CheckBarrier();
   for (int rank = 0; rank < shape_.ranks && problem.empty(); ++rank) {
     problem = CheckOutput(rank);
@@ -122,7 +123,7 @@ std::string SymbolicRun::DoLocal(StepId id, const Step& step) {
     if (has_updated_[id.rank]) return "updates this shard for the second time";
     has_updated_[id.rank] = true;
   }
-  for (int k = 0; k < step.destinations[0].count; ++k) {
+  for (int k = 0; k < BlocksThrough(step).count; ++k) {
     std::vector<SymbolicValue> values(step.sources.size());
     for (size_t i = 0; i < step.sources.size(); ++i) {
       problem = ReadBlock(id.rank, step.sources[i].At(k), &values[i]);
@@ -162,6 +163,17 @@ std::string SymbolicRun::FinishChunk(int rank) {
           "ends the chunk while rank {} may still be touching "
           "{}",
           touch.rank, BlockToText(block, rank));
+    }
+  }
+  return "";
+}
+
+// Outputs show a missing update too, but a reduce_update has none.
+std::string SymbolicRun::CheckUpdates() const {
+  if (!HasUpdate(shape_.collective)) return "";
+  for (int rank = 0; rank < shape_.ranks; ++rank) {
+    if (!has_updated_[rank]) {
+      return fmt::format("rank {} never updates its shard", rank);
     }
   }
   return "";
@@ -226,7 +238,7 @@ std::string SymbolicRun::WriteBlock(int rank, const BlockRef& block) {
 // A step may write the very block it reads; anything else would depend on the
 // order in which a step goes through its blocks.
 std::string SymbolicRun::CheckOverlap(const Step& step, int rank) {
-  const int count = step.destinations[0].count;
+  const int count = BlocksThrough(step).count;
   const bool update = step.kind == StepKind::kUpdate;
   if (count == 1 && step.destinations.size() == 1 && !update) return "";
   for (size_t d = 0; d < step.destinations.size(); ++d) {

@@ -51,6 +51,7 @@ class SymbolicRun {
   std::string DoWait(StepId id, const PlacedStep& placed);
   std::string DoLocal(StepId id, const Step& step);
   std::string FinishChunk(int rank);
+  std::string CheckUpdates() const;
   std::string CheckBarrier() const;
   std::string CheckOutput(int rank);
 

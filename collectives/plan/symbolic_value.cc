@@ -49,9 +49,11 @@ SymbolicValue OutputValue(const Shape& shape, int rank, int index) {
       value.contributions = RankSet::All(shape.ranks);
       break;
     case Collective::kShardedStep:
+    case Collective::kUpdateGather:
       value.updated = true;
       value.contributions = RankSet::All(shape.ranks);
       break;
+    case Collective::kReduceUpdate:
     case Collective::kBarrier:
       break;
   }
@@ -61,6 +63,18 @@ SymbolicValue OutputValue(const Shape& shape, int rank, int index) {
 std::string CombineValues(const Shape& shape, const Step& step, int rank,
                           const std::vector<SymbolicValue>& sources,
                           SymbolicValue* result) {
+  if (sources.empty()) {
+    // What an update kept of the reduce_update before: its own shard's sum.
+    const int block = BlocksThrough(step).LogicalBlock();
+    if (block != rank) {
+      return fmt::format("updates block {}, which is rank {}'s shard", block,
+                         block);
+    }
+    *result = {.block = rank,
+               .contributions = RankSet::All(shape.ranks),
+               .updated = true};
+    return "";
+  }
   *result = sources[0];
   if (step.kind == StepKind::kCopy) return "";
   for (size_t i = 0; i < sources.size(); ++i) {

@@ -29,7 +29,7 @@ RankOrder RandomOrder(int ranks, Random* random) {
 
 Shape RandomShape(Random* random) {
   const int ranks = 2 + Below(7, random);
-  switch (Below(9, random)) {
+  switch (Below(11, random)) {
     case 0:
       return RingAllGather(RandomOrder(ranks, random));
     case 1:
@@ -46,6 +46,10 @@ Shape RandomShape(Random* random) {
       return DirectReduceScatter(ranks);
     case 7:
       return DirectShardedStep(ranks);
+    case 8:
+      return RingReduceUpdate(RandomOrder(ranks, random));
+    case 9:
+      return RingUpdateGather(RandomOrder(ranks, random));
     default:
       return PushAllGather(ranks);
   }
@@ -159,8 +163,7 @@ bool SameSteps(const Shape& a, const Shape& b) {
 }
 
 std::vector<Placement> PlacementsOf(const Shape& shape) {
-  if (shape.collective == Collective::kShardedStep ||
-      shape.collective == Collective::kBarrier) {
+  if (HasUpdate(shape.collective) || shape.collective == Collective::kBarrier) {
     return {Placement::kOutOfPlace};
   }
   return {Placement::kOutOfPlace, Placement::kInPlace};

@@ -51,6 +51,8 @@ double BusFactor(Collective collective, int ranks) {
   switch (collective) {
     case Collective::kAllGather:
     case Collective::kReduceScatter:
+    case Collective::kReduceUpdate:
+    case Collective::kUpdateGather:
       return static_cast<double>(ranks - 1) / ranks;
     case Collective::kShardedStep:  // both of the above
       return 2.0 * (ranks - 1) / ranks;

@@ -44,6 +44,22 @@ constexpr Algorithm kAlgorithms[] = {
      [](const PlanChoice& choice) { return RingShardedStep(Order(choice)); }},
     {Collective::kShardedStep, "direct",
      [](const PlanChoice& choice) { return DirectShardedStep(choice.ranks); }},
+    {Collective::kShardedStep, "push",
+     [](const PlanChoice& choice) {
+       return DirectShardedStepPush(choice.ranks);
+     }},
+    {Collective::kReduceUpdate, "ring",
+     [](const PlanChoice& choice) { return RingReduceUpdate(Order(choice)); }},
+    {Collective::kReduceUpdate, "direct",
+     [](const PlanChoice& choice) { return DirectReduceUpdate(choice.ranks); }},
+    {Collective::kUpdateGather, "ring",
+     [](const PlanChoice& choice) { return RingUpdateGather(Order(choice)); }},
+    {Collective::kUpdateGather, "direct",
+     [](const PlanChoice& choice) { return DirectUpdateGather(choice.ranks); }},
+    {Collective::kUpdateGather, "push",
+     [](const PlanChoice& choice) {
+       return DirectUpdateGatherPush(choice.ranks);
+     }},
     {Collective::kBroadcast, "chain",
      [](const PlanChoice& choice) {
        return ChainBroadcast(Order(choice), choice.root);

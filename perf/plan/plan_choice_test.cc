@@ -36,7 +36,8 @@ TEST(PlanChoiceTest, RefusalsSayWhatIsAccepted) {
   };
   EXPECT_NE(message({.collective = "all_to_all", .ranks = 2})
                 .find("\"all_to_all\" is no collective; accepted is "
-                      "all_gather, reduce_scatter, sharded_step, broadcast, "
+                      "all_gather, reduce_scatter, sharded_step, "
+                      "reduce_update, update_gather, broadcast, "
                       "barrier"),
             std::string::npos);
   EXPECT_NE(message({.collective = "barrier", .algorithm = "ring", .ranks = 2})
