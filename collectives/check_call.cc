@@ -145,6 +145,7 @@ class Checker {
           DataTypeName(call_.type), DataTypeName(call_.output_type)));
     }
     arguments_.update = call_.update;
+    arguments_.update_fingerprint = call_.update_fingerprint;
     const size_t total = arguments_.counts.total();
     if (call_.parameter_counts.empty()) {
       arguments_.parameter_counts = {total};

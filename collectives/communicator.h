@@ -78,13 +78,16 @@ struct CollectiveCall {
   Reduction reduction = Reduction::kSum;
   int root = 0;
 
-  // Sharded step only. `type` is that of the gradients (input); the parameters
-  // (output) may have another. `parameter_counts` cuts the vector into
-  // parameters, in order; empty: one parameter. The update must outlive the
-  // call.
+  // Sharded step and its halves only. `type` is that of the gradients (input);
+  // the parameters (output) may have another. `parameter_counts` cuts the
+  // vector into parameters, in order; empty: one parameter. The update must
+  // outlive the call.
   DataType output_type = DataType::kFloat32;
   std::span<const size_t> parameter_counts = {};
   Update* update = nullptr;
+  // Of what the ranks' updates must agree on, such as a learning rate; compared
+  // like an argument.
+  uint64_t update_fingerprint = 0;
 };
 
 // A started call. Copies refer to the same call; dropping the last one does not

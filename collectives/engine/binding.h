@@ -39,6 +39,7 @@ struct CallArguments {
   int root = 0;
   std::vector<size_t> parameter_counts;  // sharded step
   Update* update = nullptr;
+  uint64_t update_fingerprint = 0;
 };
 
 // How this rank reaches another's spaces. (A fourth way, by pieces in shared

@@ -44,7 +44,8 @@ std::string FieldsThatDiffer(const CallHeader& a, const CallHeader& b) {
   compare(a.output_type != b.output_type, "output type");
   compare(a.reduction != b.reduction, "reduction");
   compare(a.root != b.root, "root");
-  compare(a.parameters_hash != b.parameters_hash, "parameter counts");
+  compare(a.parameters_hash != b.parameters_hash,
+          "parameter counts or settings of the update");
   compare(a.chunk_bytes != b.chunk_bytes, "chunk size (RONDO_CHUNK_BYTES)");
   compare(a.algorithm_hash != b.algorithm_hash, "algorithm (RONDO_ALGO)");
   return fields.empty() ? "a damaged header" : fields;

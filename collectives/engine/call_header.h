@@ -34,7 +34,8 @@ struct CallHeader {
   uint64_t sequence = 0;
   uint64_t count = 0;  // elements of one block; the largest if uneven
   uint64_t counts_hash = 0;
-  uint64_t parameters_hash = 0;  // sharded step: how the vector is cut
+  // Sharded step: how the vector is cut, and what the updates agree on.
+  uint64_t parameters_hash = 0;
   uint64_t chunk_bytes = 0;
   uint32_t collective = 0;
   uint32_t type = 0;

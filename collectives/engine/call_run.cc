@@ -88,6 +88,7 @@ void CallRun::MakeHeader(uint64_t sequence) {
     header_.parameters_hash =
         HashBytes(arguments_.parameter_counts.data(),
                   arguments_.parameter_counts.size() * sizeof(size_t));
+    header_.parameters_hash ^= arguments_.update_fingerprint;
   }
   header_.chunk_bytes = limits_.chunk_bytes;
   header_.collective = static_cast<uint32_t>(arguments_.collective);

@@ -23,12 +23,9 @@
 #include <vector>
 
 #include "collectives/kernels/data_type.h"
+#include "optimizer/kernels/tile.h"
 
 namespace rondo {
-
-// Storage is dealt out in tiles: 4096 bytes of fp32, what a norm is summed over
-// and the smallest thing that two ranks never share.
-inline constexpr size_t kTileElements = 1024;
 
 // Of all buckets together, with padding. Bytes of any type, and of several
 // arrays of state, then still fit 64 bits.
