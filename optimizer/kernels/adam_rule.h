@@ -89,6 +89,11 @@ class AdamRule final : public UpdateRule {
   // What was last set.
   const std::vector<AdamHyper>& groups() const { return groups_; }
 
+  // Of the present step; all-default before the first.
+  const AdamConstants& constants(int group) const {
+    return constants_[static_cast<size_t>(group)];
+  }
+
   std::string_view name() const override { return "adam"; }
   int state_count() const override { return 2; }
   int group_count() const override { return static_cast<int>(groups_.size()); }

@@ -16,6 +16,7 @@
 #include "collectives/kernels/lanes-inl.h"
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
+#include "optimizer/kernels/scaled-inl.h"
 
 #ifndef RONDO_OPTIMIZER_KERNELS_TILE_KERNELS_ONCE_
 #define RONDO_OPTIMIZER_KERNELS_TILE_KERNELS_ONCE_
@@ -74,14 +75,6 @@ template <>
 struct TagOf<DoubleFormat> {
   using type = DoubleFormat::D;
 };
-
-template <class D, class V>
-HWY_INLINE V ScaledWithPlainNan(D d, V v, float scale) {
-  const V scaled = hn::Mul(v, hn::Set(d, scale));
-  const auto nan =
-      hn::BitCast(d, hn::Set(hn::RebindToUnsigned<D>(), uint32_t{0x7fc00000}));
-  return hn::IfThenElse(hn::Eq(scaled, scaled), scaled, nan);
-}
 
 template <class Format, bool kFirst, bool kLast>
 void AddSource(const AddTask& task) {
