@@ -86,14 +86,7 @@ AdamRule::AdamRule(std::vector<AdamHyper> groups)
 
 Result<std::unique_ptr<AdamRule>> AdamRule::Create(
     std::vector<AdamHyper> groups) {
-  if (groups.empty()) {
-    return InvalidArgument("there are 0 groups: at least 1 is accepted");
-  }
-  for (size_t group = 0; group < groups.size(); ++group) {
-    RONDO_RETURN_IF_ERROR(
-        CheckAdamHyper(groups[group])
-            .WithContext(GroupContext(static_cast<int>(group))));
-  }
+  RONDO_RETURN_IF_ERROR(CheckGroups(groups, CheckAdamHyper));
   return std::unique_ptr<AdamRule>(new AdamRule(std::move(groups)));
 }
 

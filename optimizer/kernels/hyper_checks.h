@@ -10,9 +10,11 @@
 //   RONDO_RETURN_IF_ERROR(CheckNotNegative("learning_rate", learning_rate));
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "transports/base/status.h"
 
@@ -35,5 +37,21 @@ Status CheckStep(int64_t step);
 
 // "group 3": the context of an error.
 std::string GroupContext(int group);
+
+// At least one group, each of which `check` accepts; else the group's number
+// stands before its error.
+template <typename Hyper>
+Status CheckGroups(const std::vector<Hyper>& groups,
+                   Status (*check)(const Hyper&)) {
+  if (groups.empty()) {
+    return InvalidArgument("there are 0 groups: at least 1 is accepted");
+  }
+  for (size_t group = 0; group < groups.size(); ++group) {
+    RONDO_RETURN_IF_ERROR(
+        check(groups[group])
+            .WithContext(GroupContext(static_cast<int>(group))));
+  }
+  return Status::Ok();
+}
 
 }  // namespace rondo
