@@ -1,0 +1,93 @@
+// BucketUpdate: an update rule as the functor of one bucket's step.
+//
+// It knows which parameters lie in this rank's shard of the bucket and goes
+// through them tile by tile, so that a gradient is summed, measured and used
+// while it stays in the first-level cache. A tile belongs to one parameter.
+//
+// Thread-safety: one thread at a time. Ownership: refers to the setting, which
+// refers to rule and state; all must stay during a call. Failure: a range
+// outside of the shard is kInternal; nothing was written then.
+//
+// Example:
+//   BucketUpdate update(layout, bucket, rank);
+//   update.Begin(&setting);
+//   communicator->Run({.collective = Collective::kShardedStep, ...,
+//                      .update = &update});
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "collectives/engine/update.h"
+#include "optimizer/kernels/exact_sum.h"
+#include "optimizer/kernels/update_rule.h"
+#include "optimizer/layout/model_layout.h"
+#include "optimizer/step/shard_state.h"
+#include "transports/base/status.h"
+
+namespace rondo {
+
+enum class UpdatePhase {
+  kWhole,   // sources are summed, the rule applied, parameters stored
+  kReduce,  // sources are summed and kept, and measured if a sum is given
+  kApply,   // what was kept goes to the rule, and parameters are stored
+};
+
+// What the buckets of one pass of a step share.
+struct UpdateSetting {
+  UpdatePhase phase = UpdatePhase::kWhole;
+  const UpdateRule* rule = nullptr;
+  ShardState* state = nullptr;
+  float scale = 1;              // of the sum of gradients
+  float coefficient = 1;        // of what was kept
+  ExactSum* squares = nullptr;  // kReduce: receives the squares of the sums
+};
+
+class BucketUpdate : public Update {
+ public:
+  BucketUpdate(const ModelLayout& layout, int bucket, int rank);
+
+  void Begin(const UpdateSetting* setting);
+
+  Result<UpdateOutcome> Apply(
+      const UpdateRange& range, std::span<const ConstElements> sources,
+      std::span<const MutableElements> destinations) override;
+
+  // This rank's shard, as a range of the bucket.
+  UpdateRange shard() const { return {0, begin_, count_, begin_}; }
+  // Of the shard, since Begin(); padding counts.
+  size_t applied_count() const { return applied_count_; }
+
+ private:
+  struct Piece {
+    size_t begin;  // in the bucket
+    size_t end;
+    size_t state_offset;  // of its first element
+    int group;
+  };
+  // The part of a tile that a range covers.
+  struct Part {
+    const Piece* piece;
+    size_t begin;  // in the bucket
+    size_t count;
+    size_t range_offset;  // where it begins in sources and destinations
+  };
+
+  void ApplyPart(const Part& part, std::span<const ConstElements> sources,
+                 std::span<const MutableElements> destinations);
+  void Keep(const Part& part, const float* gradient, float* kept);
+  void Store(const Part& part, const float* gradient,
+             std::span<const MutableElements> destinations);
+
+  size_t begin_ = 0;  // of the shard, in the bucket
+  size_t count_ = 0;
+  std::vector<Piece> pieces_;
+  const UpdateSetting* setting_ = nullptr;
+  size_t applied_count_ = 0;
+  // Elements kept of tiles of which not all were: by where the tile begins.
+  std::map<size_t, size_t> partly_kept_;
+};
+
+}  // namespace rondo
