@@ -103,7 +103,7 @@ Status Request::Wait(int64_t timeout_ms) {
     if (moved) {
       backoff.Reset();
     } else {
-      backoff.Pause();
+      PauseForAllEngines(&backoff);
     }
   }
   return call_->status();

@@ -21,6 +21,9 @@ constexpr int64_t kUntouchedMs = 1000;
 // A goodbye may overtake the last header, which takes another way.
 constexpr int64_t kDepartureMs = 1000;
 
+// Deaths and passed deadlines wake nobody.
+constexpr int kLongestSleepMs = 1;
+
 // Turns without anything to do between two looks at clocks and other ranks.
 constexpr int kTurnsBetweenLooks = 64;
 // Longer than ranks that arrive together take; the mutex is held meanwhile.
@@ -220,6 +223,17 @@ void Engine::FinishCall() {
 bool Engine::Progress() {
   std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
   return lock.owns_lock() && ProgressLocked();
+}
+
+// Messages ring no bell, so a call that has some is better off polling.
+bool Engine::Sleep() {
+  if (!parts_.segment->may_sleep()) return false;
+  {
+    std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock() || !running_ || run_.needs_transport()) return false;
+  }
+  parts_.segment->Sleep([this] { return Progress(); }, kLongestSleepMs);
+  return true;
 }
 
 bool Engine::ProgressLocked() {

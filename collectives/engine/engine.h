@@ -107,6 +107,10 @@ class Engine {
   // inside.
   bool Progress();
 
+  // Sleeps until another rank of this host has done something, at most about a
+  // millisecond; false, at once, where nothing would wake it in time.
+  bool Sleep();
+
   // Poisons, and tells the other ranks. Idempotent; the first error stays.
   void Fail(const Status& error);
   // Whether no call is started or waiting.

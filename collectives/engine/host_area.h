@@ -55,6 +55,10 @@ struct alignas(4096) HostArea {
   alignas(64) std::atomic<uint32_t> touching{0};
   std::atomic<uint32_t> closed{0};
 
+  // See HostSegment::Sleep().
+  alignas(64) std::atomic<uint32_t> sleepers{0};
+  std::atomic<uint32_t> bell{0};
+
   // Since the communicator began: pieces that lie in `staging` for the peers
   // to read, and pieces of all peers that this rank has read.
   alignas(64) std::atomic<uint64_t> published_pieces{0};

@@ -1,9 +1,11 @@
 #include "collectives/engine/host_segment.h"
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <new>
 
 #include "fmt/format.h"
@@ -224,6 +227,7 @@ void HostSegment::Post(const CallHeader& header) {
   slot.agreement = header.agreement;
   slot.freed_segments = header.freed_segments;
   slot.sequence.store(header.sequence, std::memory_order_release);
+  Ring();
 }
 
 int HostSegment::ProcessId(int local_peer) const {
@@ -253,6 +257,38 @@ bool HostSegment::AnyClosed() const {
 
 void HostSegment::Close() {
   AreaOf(local_rank_).closed.store(1, std::memory_order_seq_cst);
+  Ring();
+}
+
+// Either a ringer sees the sleeper, or the sleeper sees what the ringer has
+// stored: both store first and load then, with a fence in between.
+void HostSegment::Sleep(FunctionRef<bool()> is_there, int longest_ms) {
+  HostArea& mine = own();
+  const uint32_t seen = mine.bell.load(std::memory_order_relaxed);
+  mine.sleepers.fetch_add(1, std::memory_order_seq_cst);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!is_there()) {
+    const timespec longest = {longest_ms / 1000,
+                              longest_ms % 1000 * 1'000'000L};
+    // A changed bell, a signal and a passed time are all the same to the
+    // caller.
+    syscall(SYS_futex, &mine.bell, FUTEX_WAIT, seen, &longest, nullptr, 0);
+  }
+  mine.sleepers.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void HostSegment::WakeSleepers() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  for (int peer = 0; peer < local_size_; ++peer) {
+    HostArea& area = AreaOf(peer);
+    if (peer == local_rank_ ||
+        area.sleepers.load(std::memory_order_relaxed) == 0) {
+      continue;
+    }
+    area.bell.fetch_add(1, std::memory_order_relaxed);
+    constexpr int kEverybody = std::numeric_limits<int>::max();
+    syscall(SYS_futex, &area.bell, FUTEX_WAKE, kEverybody, nullptr, nullptr, 0);
+  }
 }
 
 void HostSegment::WaitUntouched(Deadline deadline) const {
@@ -269,6 +305,7 @@ void HostSegment::WaitUntouched(Deadline deadline) const {
 void HostSegment::Raise(int local_peer, int flag, uint64_t sequence) {
   Flag(local_peer, local_rank_, flag)
       .store(sequence, std::memory_order_release);
+  Ring();
 }
 
 bool HostSegment::Raised(int local_peer, int flag, uint64_t sequence) const {

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "collectives/engine/call_header.h"
+#include "collectives/engine/function_ref.h"
 #include "collectives/engine/host_area.h"
 #include "collectives/plan/plan.h"
 #include "transports/base/clock.h"
@@ -100,6 +101,17 @@ class HostSegment {
   void Close();
   void WaitUntouched(Deadline deadline) const;
 
+  // Where the ranks have fewer CPUs than they are, one that has waited for long
+  // sleeps until another rank of the host has stored something that it may be
+  // waiting for, or `longest_ms` have passed. `is_there` looks once more
+  // when everybody knows of the sleeper: true ends the wait at once.
+  bool may_sleep() const { return usable_cpus_ < local_size_; }
+  void Sleep(FunctionRef<bool()> is_there, int longest_ms);
+  // Wakes those who sleep: after every such store.
+  void Ring() {
+    if (may_sleep()) WakeSleepers();
+  }
+
   // Raises `flag` at `local_peer` for call `sequence`.
   void Raise(int local_peer, int flag, uint64_t sequence);
   bool Raised(int local_peer, int flag, uint64_t sequence) const;
@@ -108,6 +120,7 @@ class HostSegment {
   HostSegment(void* memory, size_t bytes, int local_rank, int local_size);
   static size_t Bytes(int local_size);
   void CountCpus();
+  void WakeSleepers();
   static Result<std::unique_ptr<HostSegment>> Map(int file, int local_rank,
                                                   int local_size);
   // From the invitation of the host's first rank.

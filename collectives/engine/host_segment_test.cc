@@ -1,5 +1,7 @@
 #include "collectives/engine/host_segment.h"
 
+#include <sched.h>
+
 #include <functional>
 #include <thread>
 #include <vector>
@@ -54,6 +56,52 @@ TEST(HostSegmentTest, EveryLocalRankReadsWhatEveryOtherPosted) {
         EXPECT_EQ(header->count, HeaderOf(peer, sequence).count);
       }
     }
+    EXPECT_TRUE(bootstrap->Barrier(Deadline::AfterMs(20000)).ok());
+  });
+}
+
+// The threads of a test that runs on one CPU, which its ranks have to share.
+class OneCpuTest : public testing::Test {
+ protected:
+  OneCpuTest() {
+    sched_getaffinity(0, sizeof(before_), &before_);
+    int cpu = 0;
+    while (cpu + 1 < CPU_SETSIZE && !CPU_ISSET(cpu, &before_)) ++cpu;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof(one), &one);
+  }
+  ~OneCpuTest() override { sched_setaffinity(0, sizeof(before_), &before_); }
+
+ private:
+  cpu_set_t before_;
+};
+
+// A lost wake-up would show as a passed time limit.
+TEST_F(OneCpuTest, WhoSleepsIsWokenByEveryStoreOfAnother) {
+  constexpr int kLongestMs = 30'000;
+  ForEachRank({0, 0, 0}, [](int rank, Bootstrap* bootstrap,
+                            HostSegment::Placement& placement) {
+    HostSegment& segment = *placement.segment;
+    ASSERT_TRUE(segment.may_sleep());
+    for (uint64_t sequence = 1; sequence < 500; ++sequence) {
+      segment.Post(HeaderOf(rank, sequence));
+      for (int peer = 0; peer < 3; ++peer) {
+        const auto is_there = [&] {
+          return segment.Posted(peer, sequence) != nullptr;
+        };
+        while (!is_there()) segment.Sleep(is_there, kLongestMs);
+      }
+    }
+    EXPECT_TRUE(bootstrap->Barrier(Deadline::AfterMs(20000)).ok());
+  });
+}
+
+TEST_F(OneCpuTest, SleepEndsByItself) {
+  ForEachRank({0, 0}, [](int rank, Bootstrap* bootstrap,
+                         HostSegment::Placement& placement) {
+    if (rank == 0) placement.segment->Sleep([] { return false; }, 1);
     EXPECT_TRUE(bootstrap->Barrier(Deadline::AfterMs(20000)).ok());
   });
 }

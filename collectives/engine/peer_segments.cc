@@ -84,6 +84,7 @@ void PeerSegments::PostVerdict(uint64_t sequence) {
     own.refused[bit / 64] |= uint64_t{1} << (bit % 64);
   }
   own.verdict_sequence.store(sequence, std::memory_order_release);
+  host_->Ring();
 }
 
 bool PeerSegments::ApplyVerdicts(uint64_t sequence) {

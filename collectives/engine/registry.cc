@@ -55,4 +55,21 @@ bool ProgressAllEngines() {
   return moved;
 }
 
+void PauseForAllEngines(Backoff* backoff) {
+  Registry& registry = TheRegistry();
+  if (backoff->sleeps() &&
+      registry.writers.load(std::memory_order_relaxed) == 0) {
+    std::shared_lock<std::shared_mutex> lock(registry.mutex);
+    int busy = 0;
+    Engine* last = nullptr;
+    for (Engine* engine : registry.engines) {
+      if (engine->idle()) continue;
+      ++busy;
+      last = engine;
+    }
+    if (busy == 1 && last->Sleep()) return;
+  }
+  backoff->Pause();
+}
+
 }  // namespace rondo

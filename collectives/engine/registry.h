@@ -8,11 +8,12 @@
 //
 // Example:
 //   while (!call->done()) {
-//     if (!ProgressAllEngines()) backoff.Pause();
+//     if (!ProgressAllEngines()) PauseForAllEngines(&backoff);
 //   }
 #pragma once
 
 #include "collectives/engine/engine.h"
+#include "transports/base/clock.h"
 
 namespace rondo {
 
@@ -20,5 +21,8 @@ void AddEngine(Engine* engine);
 void RemoveEngine(Engine* engine);
 // Whether anything happened in any of them.
 bool ProgressAllEngines();
+// backoff->Pause(), but for the sleep of a thread that waits for the only
+// engine that has something to do: another rank can end that.
+void PauseForAllEngines(Backoff* backoff);
 
 }  // namespace rondo

@@ -122,6 +122,7 @@ bool StagedMove::TryPublish() {
   }
   ++published_;
   own.published_pieces.store(number + 1, std::memory_order_release);
+  context_->segment->Ring();
   return true;
 }
 
@@ -165,6 +166,7 @@ bool StagedMove::Consume(bool* moved) {
     ++consumed_;
     context_->segment->own().consumed_pieces.store(number + 1,
                                                    std::memory_order_release);
+    context_->segment->Ring();
     *moved = true;
   }
   return consumed_ == pieces_;

@@ -83,6 +83,8 @@ int UsableCpus() {
 Backoff::Backoff(int ranks_on_host, int cpus_of_ranks)
     : spins_(ranks_on_host <= cpus_of_ranks ? kSpins : 0) {}
 
+bool Backoff::sleeps() const { return pauses_ >= spins_ + kYields; }
+
 void Backoff::Pause() {
   if (pauses_ < spins_) {
     ++pauses_;

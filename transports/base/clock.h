@@ -66,6 +66,8 @@ class Backoff {
   Backoff(int ranks_on_host, int cpus_of_ranks);
   void Pause();
   bool spins() const { return spins_ > 0; }
+  // Whether the next Pause() would sleep: for who has a better way to.
+  bool sleeps() const;
   // To be called when something happened: patience starts anew.
   void Reset() { pauses_ = 0; }
 
