@@ -8,6 +8,7 @@ import unittest
 import installed
 
 OUTSIDE = os.path.abspath("tests/install/outside")
+VECTORS = os.path.abspath("tests/pytorch/adam_vectors.txt")
 GATHERED = r"(?m)^%d ranks, 0 wrong elements$"
 
 
@@ -40,6 +41,24 @@ class OutsideTest(unittest.TestCase):
             self.assert_job_succeeds(program, 1, GATHERED % 1)
             self.assert_job_succeeds(program, 2, GATHERED % 2)
 
+    def check_rules(self, program):
+        """The user's rule meets PyTorch as the library's own does."""
+        for rule in ("own", "built_in"):
+            for status, output in self.rondo.run_ranks(program, 2, rule,
+                                                       VECTORS):
+                self.assertEqual(status, 0, output)
+                self.assertRegex(output, r"^[1-9]\d{3,} elements compared, "
+                                         r"0 differ\n$")
+        for status, output in self.rondo.run_ranks(program, 2,
+                                                   "own_wrong_decay", VECTORS):
+            self.assertEqual(status, 1, output)
+            self.assertRegex(output, r" [1-9]\d{3,} differ\n$")
+
+    def test_pkg_config_builds_a_sharded_optimizer(self):
+        source = os.path.join(OUTSIDE, "own_rule.cc")
+        for module in ("rondo", "rondo-static"):
+            self.check_rules(self.rondo.compile(source, module))
+
     def test_pkg_config_builds_cxx_programs(self):
         source = os.path.join(OUTSIDE, "collectives.cc")
         static = self.rondo.compile(source, "rondo-static")
@@ -57,6 +76,8 @@ class OutsideTest(unittest.TestCase):
         for name in ("collectives", "c_program"):
             program = os.path.join(build, name)
             self.check_programs(program + "_rondo", program + "_static")
+        for way in ("rondo", "static"):
+            self.check_rules(os.path.join(build, "own_rule_" + way))
 
     def test_cmake_refuses_another_version(self):
         for wanted in ("0.2", "1.0", "0.1.99"):
