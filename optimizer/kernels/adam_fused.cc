@@ -50,28 +50,18 @@ namespace {
 
 using FloatFormat = PlainFormat<float>;
 
-template <class Format, class D>
+// kSources: how many there are; 0 for any number.
+template <class Format, int kSources, class D>
 HWY_INLINE hn::VFromD<D> SumOfSources(D d, const FusedArrays& a, size_t i) {
-  auto sum = Format::Load(d, a.sources[0] + i * Format::kElementBytes);
-  for (size_t s = 1; s < a.source_count; ++s) {
-    sum =
-        hn::Add(sum, Format::Load(d, a.sources[s] + i * Format::kElementBytes));
+  const size_t at = i * Format::kElementBytes;
+  auto sum = Format::Load(d, a.sources[0] + at);
+  if constexpr (kSources == 2) {
+    return hn::Add(sum, Format::Load(d, a.sources[1] + at));
   }
-  return ScaledWithPlainNan(d, sum, a.scale);
-}
-
-template <class Format, bool kAccurate, bool kL2, class D>
-HWY_INLINE hn::VFromD<D> UpdateVector(D d, const AdamConstants& c,
-                                      const FusedArrays& a, size_t i) {
-  const auto g = SumOfSources<Format>(d, a, i);
-  auto p = hn::LoadU(d, a.p + i);
-  auto m = hn::LoadU(d, a.m + i);
-  auto v = hn::LoadU(d, a.v + i);
-  AdamStep<kAccurate, kL2>(d, c, g, p, m, v);
-  hn::StoreU(p, d, a.p + i);
-  hn::StoreU(m, d, a.m + i);
-  hn::StoreU(v, d, a.v + i);
-  return p;
+  for (size_t s = 1; s < a.source_count; ++s) {
+    sum = hn::Add(sum, Format::Load(d, a.sources[s] + at));
+  }
+  return sum;
 }
 
 template <class D, class V>
@@ -84,52 +74,90 @@ HWY_INLINE void StoreWhole(bool stream, V v, D d, uint8_t* to) {
   }
 }
 
-// Two vectors as one of bfloat16.
 template <class D, class V>
-HWY_INLINE auto NarrowTwo(D d, V low, V high) {
+HWY_INLINE void StoreTwo(FloatFormat, D d, V a, V b, bool stream, uint8_t* to) {
+  StoreWhole(stream, a, d, to);
+  StoreWhole(stream, b, d, to + hn::Lanes(d) * sizeof(float));
+}
+
+// Bfloat16Format::Round() without its care for NaN, of which there is none.
+template <class D, class V>
+HWY_INLINE auto RoundNumber(D d, V v) {
+  const hn::RebindToUnsigned<D> du;
+  const auto bits = hn::BitCast(du, v);
+  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1));
+  return hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7fff)));
+}
+
+template <class D, class V>
+HWY_INLINE void StoreTwo(Bfloat16Format, D d, V a, V b, bool stream,
+                         uint8_t* to) {
   const hn::Repartition<uint16_t, D> both;
   const hn::Half<decltype(both)> half;
   const hn::RebindToSigned<D> di;
   const auto narrow = [&](V v) HWY_ATTR {
-    const auto kept = hn::ShiftRight<16>(Bfloat16Format::Round(v, d));
+    const auto kept = hn::ShiftRight<16>(RoundNumber(d, v));
     return hn::DemoteTo(half, hn::BitCast(di, kept));
   };
-  return hn::Combine(both, narrow(high), narrow(low));
+  StoreWhole(stream, hn::Combine(both, narrow(b), narrow(a)), both, to);
 }
 
-// A vector of parameters in its own type, or two narrowed to one.
-template <class Source, class Target, bool kAccurate, bool kL2, class D>
-HWY_INLINE auto UpdateAndRound(D d, const AdamConstants& c,
-                               const FusedArrays& a, size_t i) {
-  const auto p = UpdateVector<Source, kAccurate, kL2>(d, c, a, i);
-  if constexpr (Target::kElementBytes == sizeof(float)) {
-    return p;
-  } else {
-    const auto next =
-        UpdateVector<Source, kAccurate, kL2>(d, c, a, i + hn::Lanes(d));
-    return NarrowTwo(d, p, next);
+// One vector of elements where something is NaN: with all the care that the
+// tile kernels take. Rare, hence out of the loop.
+template <class Source, class Target, bool kAccurate>
+HWY_NOINLINE void UpdateWithNan(const AdamConstants& c, const FusedArrays& a,
+                                size_t i) {
+  const hn::ScalableTag<float> d;
+  const auto sum = SumOfSources<Source, 0>(d, a, i);
+  auto p = hn::LoadU(d, a.p + i);
+  auto m = hn::LoadU(d, a.m + i);
+  auto v = hn::LoadU(d, a.v + i);
+  AdamStep<kAccurate, false>(d, c, ScaledWithPlainNan(d, sum, a.scale), p, m,
+                             v);
+  hn::StoreU(p, d, a.p + i);
+  hn::StoreU(m, d, a.m + i);
+  hn::StoreU(v, d, a.v + i);
+  for (size_t k = 0; k < a.destination_count; ++k) {
+    Target::Store(p, d, a.destinations[k] + i * Target::kElementBytes);
   }
 }
 
-// Two vectors of the destination's type at a time, which are a cache line with
-// 32-byte vectors: streamed stores want whole lines.
-template <class Source, class Target, bool kAccurate, bool kL2>
+// Two vectors at a time. How many instructions an element takes decides how
+// many cache misses the processor can see ahead, and so the speed. Hence the
+// one test: a NaN in the gradient, or anywhere else, makes the parameter NaN,
+// and nothing is stored before the sum of two parameters shows none. (It
+// may be NaN for two infinities: then care is taken in vain.)
+template <class Source, class Target, int kSources, bool kAccurate>
 size_t FusedLoop(const AdamConstants& constants, const FusedArrays& arrays) {
   const AdamConstants c = constants;
   const FusedArrays a = arrays;
   const hn::ScalableTag<float> d;
-  const size_t lanes = hn::Lanes(d) * sizeof(float) / Target::kElementBytes;
+  const size_t lanes = hn::Lanes(d);
+  const auto scale = hn::Set(d, a.scale);
   size_t i = 0;
   for (; i + 2 * lanes <= a.count; i += 2 * lanes) {
-    const auto first =
-        UpdateAndRound<Source, Target, kAccurate, kL2>(d, c, a, i);
-    const auto second =
-        UpdateAndRound<Source, Target, kAccurate, kL2>(d, c, a, i + lanes);
-    const hn::DFromV<decltype(first)> dt;
+    const size_t j = i + lanes;
+    auto p0 = hn::LoadU(d, a.p + i), p1 = hn::LoadU(d, a.p + j);
+    auto m0 = hn::LoadU(d, a.m + i), m1 = hn::LoadU(d, a.m + j);
+    auto v0 = hn::LoadU(d, a.v + i), v1 = hn::LoadU(d, a.v + j);
+    const auto g0 = hn::Mul(SumOfSources<Source, kSources>(d, a, i), scale);
+    const auto g1 = hn::Mul(SumOfSources<Source, kSources>(d, a, j), scale);
+    AdamStep<kAccurate, false>(d, c, g0, p0, m0, v0);
+    AdamStep<kAccurate, false>(d, c, g1, p1, m1, v1);
+    if (HWY_UNLIKELY(!hn::AllFalse(d, hn::IsNaN(hn::Add(p0, p1))))) {
+      UpdateWithNan<Source, Target, kAccurate>(constants, arrays, i);
+      UpdateWithNan<Source, Target, kAccurate>(constants, arrays, j);
+      continue;
+    }
+    hn::StoreU(p0, d, a.p + i);
+    hn::StoreU(m0, d, a.m + i);
+    hn::StoreU(v0, d, a.v + i);
+    hn::StoreU(p1, d, a.p + j);
+    hn::StoreU(m1, d, a.m + j);
+    hn::StoreU(v1, d, a.v + j);
     for (size_t k = 0; k < a.destination_count; ++k) {
-      uint8_t* const to = a.destinations[k] + i * Target::kElementBytes;
-      StoreWhole(a.stream, first, dt, to);
-      StoreWhole(a.stream, second, dt, to + lanes * Target::kElementBytes);
+      StoreTwo(Target(), d, p0, p1, a.stream,
+               a.destinations[k] + i * Target::kElementBytes);
     }
   }
   return i;
@@ -137,12 +165,12 @@ size_t FusedLoop(const AdamConstants& constants, const FusedArrays& arrays) {
 
 template <class Source, class Target>
 size_t FusedModes(const AdamConstants& constants, const FusedArrays& arrays) {
-  const bool l2 = constants.l2_decay != 0;
+  const bool two = arrays.source_count == 2;
   const auto run = constants.accurate
-                       ? (l2 ? FusedLoop<Source, Target, true, true>
-                             : FusedLoop<Source, Target, true, false>)
-                       : (l2 ? FusedLoop<Source, Target, false, true>
-                             : FusedLoop<Source, Target, false, false>);
+                       ? (two ? FusedLoop<Source, Target, 2, true>
+                              : FusedLoop<Source, Target, 0, true>)
+                       : (two ? FusedLoop<Source, Target, 2, false>
+                              : FusedLoop<Source, Target, 0, false>);
   return run(constants, arrays);
 }
 
@@ -200,7 +228,7 @@ bool StartsAtLine(const void* address) {
 }  // namespace
 
 size_t FusedAdam(const AdamConstants& constants, const ElementUpdate& update) {
-  if (!AreOfOneFusedType(update.sources) ||
+  if (constants.l2_decay != 0 || !AreOfOneFusedType(update.sources) ||
       !AreOfOneFusedType(update.destinations)) {
     return 0;
   }

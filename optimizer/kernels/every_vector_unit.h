@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "collectives/kernels/highway_targets.h"
 // Highway reads the targets when it is first included.
@@ -20,15 +21,23 @@
 
 namespace rondo {
 
-template <typename Function>
-void ForEveryVectorUnit(Function function) {
+// Numbers as in hwy/targets.h; the scalar fallback is among them.
+inline std::vector<int64_t> VectorUnits() {
   // The fallback is always compiled, but not among the supported ones.
   constexpr int64_t kFallback = HWY_TARGETS & (HWY_SCALAR | HWY_EMU128);
+  std::vector<int64_t> units;
   const int64_t supported = (hwy::SupportedTargets() & HWY_TARGETS) | kFallback;
   for (int64_t rest = supported; rest != 0; rest &= rest - 1) {
-    const int64_t target = rest & -rest;
-    hwy::GetChosenTarget().Update(target);
-    function(std::string(hwy::TargetName(target)));
+    units.push_back(rest & -rest);
+  }
+  return units;
+}
+
+template <typename Function>
+void ForEveryVectorUnit(Function function) {
+  for (int64_t unit : VectorUnits()) {
+    hwy::GetChosenTarget().Update(unit);
+    function(std::string(hwy::TargetName(unit)));
   }
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <random>
 #include <string>
@@ -54,6 +55,8 @@ struct Arrays {
                                        uint32_t seed) {
     std::vector<float> values = RandomFloats(count, 10 + seed);
     if (count > 20) values[17] = std::nanf("");
+    // Sums to an infinite gradient.
+    if (count > 900) values[900] = std::numeric_limits<float>::infinity();
     std::vector<uint8_t> bytes(count * ElementSize(type));
     const MutableElements all{type, bytes.data()};
     for (size_t at = 0; at < count; at += kTileElements) {
