@@ -249,6 +249,7 @@ bool IsFirstOfItsType(std::span<const MutableElements> destinations,
 
 void SumGradientTile(std::span<const ConstElements> sources, size_t offset,
                      size_t count, float scale, float* tile) {
+  if (count == 0) return;  // the arrays may be null then
   if (sources.empty()) std::fill_n(tile, count, 0.0f);
   for (size_t s = 0; s < sources.size(); ++s) {
     const auto* data = static_cast<const uint8_t*>(sources[s].data);
@@ -267,6 +268,7 @@ void SumGradientTile(std::span<const ConstElements> sources, size_t offset,
 void StoreParameterTile(const float* parameter, size_t count,
                         std::span<const MutableElements> destinations,
                         size_t offset, StoreHint hint) {
+  if (count == 0) return;  // the arrays may be null then
   // A vector more than a tile of doubles.
   alignas(kCacheLineBytes)
       uint8_t scratch[kTileElements * sizeof(double) + 256];
