@@ -62,6 +62,19 @@ Status Widen(const ModelLayout& layout, int rank, const void* parameters,
 
 }  // namespace
 
+std::string_view StepScheduleName(StepSchedule schedule) {
+  return schedule == StepSchedule::kFused ? "fused" : "separate";
+}
+
+Result<StepSchedule> ParseStepSchedule(std::string_view text) {
+  for (StepSchedule schedule :
+       {StepSchedule::kFused, StepSchedule::kSeparate}) {
+    if (text == StepScheduleName(schedule)) return schedule;
+  }
+  return InvalidArgument(fmt::format(
+      "'{}' is no schedule of a step: fused, separate are accepted", text));
+}
+
 Result<ModelLayout> ShardedOptimizer::LayoutFor(
     const Communicator& communicator, const ShardedOptimizerOptions& options) {
   return ModelLayout::Create(

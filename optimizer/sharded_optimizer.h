@@ -58,6 +58,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "collectives/communicator.h"
@@ -74,6 +75,10 @@ enum class StepSchedule {
   kFused,     // as few passes over memory as the step allows
   kSeparate,  // reduce-scatter, update, all-gather: for comparison
 };
+
+// "fused", "separate".
+std::string_view StepScheduleName(StepSchedule schedule);
+Result<StepSchedule> ParseStepSchedule(std::string_view text);
 
 struct ShardedOptimizerOptions {
   std::vector<LayoutParameter> parameters;  // in order of use

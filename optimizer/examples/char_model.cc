@@ -62,11 +62,11 @@ CharModel<Scalar>::CharModel(const CharModelShape& shape) : shape_(shape) {
   const size_t embedding = shape.embedding;
   const size_t inputs = shape.context * embedding;
   const size_t hidden = shape.hidden;
-  parameters_ = {{"embedding", vocabulary * embedding},
-                 {"hidden_weight", inputs * hidden},
-                 {"hidden_bias", hidden, /*decay=*/false},
-                 {"output_weight", hidden * vocabulary},
-                 {"output_bias", vocabulary, /*decay=*/false}};
+  parameters_ = {{.name = "embedding", .shape = {vocabulary, embedding}},
+                 {.name = "hidden_weight", .shape = {inputs, hidden}},
+                 {.name = "hidden_bias", .shape = {hidden}, .group = 1},
+                 {.name = "output_weight", .shape = {hidden, vocabulary}},
+                 {.name = "output_bias", .shape = {vocabulary}, .group = 1}};
   input_.resize(inputs);
   input_gradient_.resize(inputs);
   hidden_.resize(hidden);
@@ -78,7 +78,9 @@ CharModel<Scalar>::CharModel(const CharModelShape& shape) : shape_(shape) {
 template <typename Scalar>
 size_t CharModel<Scalar>::parameter_count() const {
   size_t count = 0;
-  for (const ParameterSpec& parameter : parameters_) count += parameter.count;
+  for (const LayoutParameter& parameter : parameters_) {
+    count += parameter.count();
+  }
   return count;
 }
 
@@ -139,7 +141,7 @@ typename CharModel<Scalar>::template Arrays<Element> CharModel<Scalar>::Split(
   size_t offset = 0;
   for (size_t i = 0; i < parameters_.size(); ++i) {
     at[i] = flat.data() + offset;
-    offset += parameters_[i].count;
+    offset += parameters_[i].count();
   }
   return {at[0], at[1], at[2], at[3], at[4]};
 }

@@ -29,7 +29,7 @@
 #include <span>
 #include <vector>
 
-#include "optimizer/layout/shard_layout.h"
+#include "optimizer/layout/model_layout.h"
 
 namespace rondo {
 
@@ -53,8 +53,9 @@ class CharModel {
  public:
   explicit CharModel(const CharModelShape& shape);
 
-  // Names and sizes, in the order in which they lie. Biases have no decay.
-  const std::vector<ParameterSpec>& parameters() const { return parameters_; }
+  // Names and shapes, in the order in which they lie and are used. Biases are
+  // of group 1: by custom they have no decay.
+  const std::vector<LayoutParameter>& parameters() const { return parameters_; }
   size_t parameter_count() const;
 
   // Uniform, with the variance that keeps activations of order 1 (Glorot and
@@ -92,7 +93,7 @@ class CharModel {
                 int target, Scalar sample_weight, const Arrays<Scalar>& g);
 
   CharModelShape shape_;
-  std::vector<ParameterSpec> parameters_;
+  std::vector<LayoutParameter> parameters_;
   std::vector<Scalar> input_;
   std::vector<Scalar> hidden_;
   std::vector<Scalar> probabilities_;

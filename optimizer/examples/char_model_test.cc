@@ -125,16 +125,16 @@ TEST(CharModelTest, InitialParametersDependOnTheSeedAlone) {
 
 TEST(CharModelTest, ParametersAreListedInOrder) {
   CharModel<float> model(kShape);
-  const std::vector<ParameterSpec>& parameters = model.parameters();
+  const std::vector<LayoutParameter>& parameters = model.parameters();
   ASSERT_EQ(parameters.size(), 5u);
-  EXPECT_EQ(parameters[0].count, 28u);
-  EXPECT_EQ(parameters[1].count, 60u);
-  EXPECT_EQ(parameters[2].count, 5u);
-  EXPECT_EQ(parameters[3].count, 35u);
-  EXPECT_EQ(parameters[4].count, 7u);
+  EXPECT_EQ(parameters[0].count(), 28u);
+  EXPECT_EQ(parameters[1].count(), 60u);
+  EXPECT_EQ(parameters[2].count(), 5u);
+  EXPECT_EQ(parameters[3].count(), 35u);
+  EXPECT_EQ(parameters[4].count(), 7u);
   EXPECT_EQ(model.parameter_count(), 135u);
-  EXPECT_TRUE(parameters[1].decay);
-  EXPECT_FALSE(parameters[2].decay);
+  EXPECT_EQ(parameters[1].group, 0);
+  EXPECT_EQ(parameters[2].group, 1);
 }
 
 }  // namespace

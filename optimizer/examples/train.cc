@@ -5,10 +5,12 @@
 #include <cstdio>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "collectives/kernels/convert.h"
+#include "collectives/symmetric_buffer.h"
 #include "fmt/format.h"
 #include "optimizer/agreement/agreement.h"
 #include "optimizer/examples/char_model.h"
@@ -17,6 +19,7 @@
 #include "optimizer/examples/random.h"
 #include "optimizer/examples/train_options.h"
 #include "optimizer/examples/train_report.h"
+#include "optimizer/kernels/adam_rule.h"
 #include "transports/base/atomic_file.h"
 #include "transports/base/clock.h"
 
@@ -28,37 +31,57 @@ constexpr int kProgressLines = 10;
 constexpr int kSampleCharacters = 240;
 constexpr double kSampleTemperature = 0.6;
 
-// A fp32 array of the model and, when the step wants another type, its copy in
-// that type.
-class TypedArray {
+// The model's own fp32 array, its parts end to end, and the flat buffer of the
+// layout, where they lie padded and in the type that the step wants.
+class LaidOutArray {
  public:
-  TypedArray(DataType type, std::vector<float> values)
-      : type_(type), values_(std::move(values)) {
-    if (type_ != DataType::kFloat32) {
-      typed_.resize(values_.size() * ElementSize(type_));
-    }
+  // Where each parameter begins in the buffer.
+  LaidOutArray(DataType type, std::vector<float> values,
+               std::vector<size_t> counts, std::vector<size_t> offsets_bytes)
+      : type_(type),
+        values_(std::move(values)),
+        counts_(std::move(counts)),
+        offsets_bytes_(std::move(offsets_bytes)) {}
+
+  // Shared memory of the host, so that a step reads and writes it directly.
+  Status Allocate(size_t bytes) {
+    RONDO_ASSIGN_OR_RETURN(buffer_, SymmetricBuffer::Allocate(bytes));
+    return Status::Ok();
   }
 
   std::vector<float>& values() { return values_; }
-  void* typed() {
-    return type_ == DataType::kFloat32 ? static_cast<void*>(values_.data())
-                                       : typed_.data();
+  void* buffer() { return buffer_.data(); }
+  Status Narrow() {  // values() to buffer()
+    return ForEachPart([&](float* values, char* laid_out, size_t count) {
+      return ConvertElements(DataType::kFloat32, values, type_, laid_out,
+                             count);
+    });
   }
-  Status Narrow() {  // values() to typed()
-    if (type_ == DataType::kFloat32) return Status::Ok();
-    return ConvertElements(DataType::kFloat32, values_.data(), type_,
-                           typed_.data(), values_.size());
-  }
-  Status Widen() {  // typed() to values()
-    if (type_ == DataType::kFloat32) return Status::Ok();
-    return ConvertElements(type_, typed_.data(), DataType::kFloat32,
-                           values_.data(), values_.size());
+  Status Widen() {  // buffer() to values()
+    return ForEachPart([&](float* values, char* laid_out, size_t count) {
+      return ConvertElements(type_, laid_out, DataType::kFloat32, values,
+                             count);
+    });
   }
 
  private:
+  template <typename Function>
+  Status ForEachPart(const Function& function) {
+    float* values = values_.data();
+    for (size_t i = 0; i < counts_.size(); ++i) {
+      RONDO_RETURN_IF_ERROR(function(
+          values, static_cast<char*>(buffer_.data()) + offsets_bytes_[i],
+          counts_[i]));
+      values += counts_[i];
+    }
+    return Status::Ok();
+  }
+
   DataType type_;
   std::vector<float> values_;
-  std::vector<char> typed_;
+  std::vector<size_t> counts_;  // of each parameter
+  std::vector<size_t> offsets_bytes_;
+  SymmetricBuffer buffer_;
 };
 
 // The text, when this rank's options are good, it can be read, and all ranks
@@ -100,21 +123,22 @@ Result<double> SumOverRanks(Communicator* communicator, double mine) {
   return sum;
 }
 
-Result<std::vector<OptimizerBytes>> GatherBytes(Communicator* communicator,
-                                                const OptimizerBytes& mine) {
-  const uint64_t fields[] = {mine.parameters,    mine.gradients,
-                             mine.master,        mine.first_moment,
-                             mine.second_moment, mine.scratch};
-  constexpr size_t kFields = std::size(fields);
-  std::vector<uint64_t> all(kFields * communicator->world_size());
-  RONDO_RETURN_IF_ERROR(
-      communicator->AllGather(fields, all.data(), kFields, DataType::kUint64));
-  std::vector<OptimizerBytes> bytes;
-  for (const uint64_t* f = all.data(); f < all.data() + all.size();
-       f += kFields) {
-    bytes.push_back({f[0], f[1], f[2], f[3], f[4], f[5]});
-  }
-  return bytes;
+Result<std::vector<TrainBytes>> GatherBytes(Communicator* communicator,
+                                            const OptimizerBytes& mine) {
+  const LayoutBytes& classes = mine.layout;
+  const TrainBytes own{
+      .parameters = classes.parameters.total(),
+      .gradients = classes.gradients.total(),
+      .master = classes.master.total(),
+      .moments = classes.moments.total(),
+      .scratch = mine.scratch.total(),
+      .padding = classes.parameters.padding + classes.gradients.padding +
+                 classes.master.padding + classes.moments.padding +
+                 mine.scratch.padding};
+  std::vector<TrainBytes> all(communicator->world_size());
+  RONDO_RETURN_IF_ERROR(communicator->AllGather(
+      &own, all.data(), sizeof(own) / sizeof(uint64_t), DataType::kUint64));
+  return all;
 }
 
 // One rank's side of a run.
@@ -128,11 +152,7 @@ class Trainer {
         model_({.vocabulary = static_cast<int>(corpus_.vocabulary.size()),
                 .context = options.context,
                 .embedding = options.embedding,
-                .hidden = options.hidden}),
-        parameters_(options.parameter_type,
-                    model_.InitialParameters(options.seed)),
-        gradients_(options.gradient_type,
-                   std::vector<float>(model_.parameter_count())) {}
+                .hidden = options.hidden}) {}
 
   Result<TrainResult> Run() {
     RONDO_RETURN_IF_ERROR(MakeOptimizer());
@@ -151,18 +171,64 @@ class Trainer {
   bool prints() const { return communicator_->rank() == 0 && !options_.quiet; }
 
   Status MakeOptimizer() {
-    ShardedAdamWOptions options;
+    ShardedOptimizerOptions options;
     options.parameters = model_.parameters();
-    options.hyper.learning_rate = options_.learning_rate;
-    options.hyper.weight_decay = options_.weight_decay;
+    for (LayoutParameter& parameter : options.parameters) {
+      parameter.type = options_.parameter_type;
+    }
     options.gradient_type = options_.gradient_type;
-    options.parameter_type = options_.parameter_type;
     // Each sample already carries its weight of 1 / global_batch.
     options.average_gradients = false;
-    RONDO_ASSIGN_OR_RETURN(optimizer_,
-                           ShardedAdamW::Create(communicator_, options,
-                                                parameters_.values().data()));
+    options.schedule = options_.schedule;
+    RONDO_ASSIGN_OR_RETURN(
+        const ModelLayout layout,
+        ShardedOptimizer::LayoutFor(*communicator_, options));
+    RONDO_RETURN_IF_ERROR(MakeArrays(layout));
+    RONDO_ASSIGN_OR_RETURN(auto rule,
+                           AdamRule::Create({Hyper(1, 0), Hyper(1, 1)}));
+    rule_ = rule.get();
+    RONDO_ASSIGN_OR_RETURN(
+        optimizer_, ShardedOptimizer::Create(communicator_, std::move(rule),
+                                             options, parameters_->buffer()));
+    return SetMasterCopies();
+  }
+
+  Status MakeArrays(const ModelLayout& layout) {
+    std::vector<size_t> counts, parameter_places, gradient_places;
+    for (size_t i = 0; i < layout.parameters().size(); ++i) {
+      const PlacedPiece place = layout.PlaceOf(static_cast<int>(i));
+      counts.push_back(layout.parameters()[i].count());
+      parameter_places.push_back(place.parameter_offset_bytes);
+      gradient_places.push_back(place.gradient_offset *
+                                ElementSize(options_.gradient_type));
+    }
+    parameters_.emplace(options_.parameter_type,
+                        model_.InitialParameters(options_.seed), counts,
+                        parameter_places);
+    gradients_.emplace(options_.gradient_type,
+                       std::vector<float>(model_.parameter_count()), counts,
+                       gradient_places);
+    RONDO_RETURN_IF_ERROR(parameters_->Allocate(layout.parameter_bytes()));
+    RONDO_RETURN_IF_ERROR(gradients_->Allocate(
+        layout.gradient_count() * ElementSize(options_.gradient_type)));
+    return parameters_->Narrow();
+  }
+
+  // With all digits of the initial values.
+  Status SetMasterCopies() {
+    std::span<const float> values = parameters_->values();
+    for (size_t i = 0; i < model_.parameters().size(); ++i) {
+      const size_t count = model_.parameters()[i].count();
+      RONDO_RETURN_IF_ERROR(optimizer_->SetParameter(
+          static_cast<int>(i), values.first(count), parameters_->buffer()));
+      values = values.subspan(count);
+    }
     return Status::Ok();
+  }
+
+  AdamHyper Hyper(int step, int group) const {
+    return {.learning_rate = LearningRate(step),
+            .weight_decay = group == 0 ? options_.weight_decay : 0};
   }
 
   Status RunStep(int step) {
@@ -173,16 +239,21 @@ class Trainer {
         corpus_, options_.context,
         RankSlice(places, communicator_->rank(), communicator_->world_size()));
     // Forward and backward.
-    std::fill(gradients_.values().begin(), gradients_.values().end(), 0.0f);
-    const double loss = model_.LossAndGradient(parameters_.values(), batch,
-                                               1.0 / options_.global_batch,
-                                               gradients_.values());
+    std::vector<float>& gradients = gradients_->values();
+    std::fill(gradients.begin(), gradients.end(), 0.0f);
+    const double loss = model_.LossAndGradient(
+        parameters_->values(), batch, 1.0 / options_.global_batch, gradients);
+    RONDO_RETURN_IF_ERROR(gradients_->Narrow());
     // Reduce-scatter, update and all-gather as one plan.
-    RONDO_RETURN_IF_ERROR(optimizer_->SetLearningRate(LearningRate(step)));
-    RONDO_RETURN_IF_ERROR(gradients_.Narrow());
-    RONDO_RETURN_IF_ERROR(
-        optimizer_->Step(gradients_.typed(), parameters_.typed()));
-    RONDO_RETURN_IF_ERROR(parameters_.Widen());
+    for (int group : {0, 1}) {
+      RONDO_RETURN_IF_ERROR(rule_->SetGroup(group, Hyper(step, group)));
+    }
+    RONDO_RETURN_IF_ERROR(optimizer_
+                              ->Step(gradients_->buffer(),
+                                     parameters_->buffer(),
+                                     {.max_norm = options_.max_norm})
+                              .status());
+    RONDO_RETURN_IF_ERROR(parameters_->Widen());
 
     RONDO_ASSIGN_OR_RETURN(double global_loss,
                            SumOverRanks(communicator_, loss));
@@ -236,7 +307,7 @@ class Trainer {
     std::vector<int> written;
     Random random(options_.seed);
     for (int i = 0; i < kSampleCharacters; ++i) {
-      const auto predicted = model_.Predict(parameters_.values(), context);
+      const auto predicted = model_.Predict(parameters_->values(), context);
       std::vector<double> weights(predicted.begin(), predicted.end());
       double sum = 0;
       for (double& weight : weights) {
@@ -291,9 +362,10 @@ class Trainer {
   const TrainOptions& options_;
   Corpus corpus_;
   CharModel<float> model_;
-  TypedArray parameters_;
-  TypedArray gradients_;
-  std::unique_ptr<ShardedAdamW> optimizer_;
+  std::optional<LaidOutArray> parameters_;
+  std::optional<LaidOutArray> gradients_;
+  AdamRule* rule_ = nullptr;  // the optimizer's
+  std::unique_ptr<ShardedOptimizer> optimizer_;
   TrainResult result_;
 };
 

@@ -1,6 +1,6 @@
 // Train: a character model trained with a sharded optimizer, from text to
-// samples. It is a whole use of ShardedAdamW that can be read in one sitting;
-// `rondo train` is a command line around it.
+// samples. It is a whole use of ShardedOptimizer that can be read in one
+// sitting; `rondo train` is a command line around it.
 //
 // Every rank holds the model, computes gradients on its slice of the global
 // batch, and takes part in one sharded step. Which samples a step sees depends
@@ -27,7 +27,7 @@
 
 #include "collectives/communicator.h"
 #include "collectives/kernels/data_type.h"
-#include "optimizer/sharded_adamw.h"
+#include "optimizer/sharded_optimizer.h"
 #include "transports/base/status.h"
 
 namespace rondo {
@@ -37,6 +37,9 @@ struct TrainOptions {
   int global_batch = 128;  // samples of a step, over all ranks
   double learning_rate = 0.01;
   double weight_decay = 0.01;
+  double max_norm = 0;  // gradients are clipped to it; 0: not
+  // How a step moves its data; the losses are the same bits.
+  StepSchedule schedule = StepSchedule::kFused;
   int context = 8;     // characters the model sees
   int embedding = 16;  // numbers per character
   int hidden = 128;    // units of the hidden layer
@@ -49,15 +52,30 @@ struct TrainOptions {
   bool quiet = false;       // rank 0 prints nothing
 };
 
+// What the run holds on one rank. Padding is part of every class, and stated
+// again.
+struct TrainBytes {
+  uint64_t parameters = 0;
+  uint64_t gradients = 0;
+  uint64_t master = 0;
+  uint64_t moments = 0;
+  uint64_t scratch = 0;
+  uint64_t padding = 0;
+
+  uint64_t Total() const {
+    return parameters + gradients + master + moments + scratch;
+  }
+};
+
 struct TrainResult {
   int ranks = 0;
-  size_t parameters = 0;       // elements of the model
-  std::string corpus;          // where the text came from
-  std::vector<double> losses;  // mean over the global batch, of every step
-  double seconds = 0;          // of all steps
-  double tokens_per_s = 0;     // characters predicted, over all ranks
-  std::vector<OptimizerBytes> bytes;  // of every rank
-  std::string sample;                 // text that the trained model wrote
+  size_t parameters = 0;          // elements of the model
+  std::string corpus;             // where the text came from
+  std::vector<double> losses;     // mean over the global batch, of every step
+  double seconds = 0;             // of all steps
+  double tokens_per_s = 0;        // characters predicted, over all ranks
+  std::vector<TrainBytes> bytes;  // of every rank
+  std::string sample;             // text that the trained model wrote
 };
 
 // Collective: every rank calls it with the same options. `svg_path`,

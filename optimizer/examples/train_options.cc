@@ -1,7 +1,7 @@
 #include "optimizer/examples/train_options.h"
 
 #include "fmt/format.h"
-#include "optimizer/kernels/adamw.h"
+#include "optimizer/kernels/adam_rule.h"
 
 namespace rondo {
 
@@ -22,8 +22,8 @@ Status CheckTrainOptions(const TrainOptions& options) {
           fmt::format("{} is {}: 1 to {} is accepted", name, value, most));
     }
   }
-  return CheckAdamWHyper({.learning_rate = options.learning_rate,
-                          .weight_decay = options.weight_decay});
+  return CheckAdamHyper({.learning_rate = options.learning_rate,
+                         .weight_decay = options.weight_decay});
 }
 
 void AddTrainOptions(const TrainOptions& options, Agreement* agreement) {
@@ -32,6 +32,7 @@ void AddTrainOptions(const TrainOptions& options, Agreement* agreement) {
   agreement->AddInteger("context", options.context);
   agreement->AddInteger("embedding", options.embedding);
   agreement->AddInteger("hidden", options.hidden);
+  agreement->AddNumber("max_norm", options.max_norm);
   agreement->AddInteger("seed", static_cast<int64_t>(options.seed));
 }
 

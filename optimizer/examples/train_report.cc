@@ -9,21 +9,18 @@
 namespace rondo {
 namespace {
 
-std::string BytesLine(const std::string& label, const OptimizerBytes& bytes) {
+std::string BytesLine(const std::string& label, const TrainBytes& bytes) {
   return fmt::format("{:<6}{:>13}{:>13}{:>13}{:>13}{:>13}{:>13}{:>13}\n", label,
                      bytes.parameters, bytes.gradients, bytes.master,
-                     bytes.first_moment, bytes.second_moment, bytes.scratch,
-                     bytes.Total());
+                     bytes.moments, bytes.scratch, bytes.Total(),
+                     bytes.padding);
 }
 
-nlohmann::ordered_json BytesJson(const OptimizerBytes& bytes) {
-  return {{"parameters", bytes.parameters},
-          {"gradients", bytes.gradients},
-          {"master", bytes.master},
-          {"first_moment", bytes.first_moment},
-          {"second_moment", bytes.second_moment},
-          {"scratch", bytes.scratch},
-          {"total", bytes.Total()}};
+nlohmann::ordered_json BytesJson(const TrainBytes& bytes) {
+  return {{"parameters", bytes.parameters}, {"gradients", bytes.gradients},
+          {"master", bytes.master},         {"moments", bytes.moments},
+          {"scratch", bytes.scratch},       {"total", bytes.Total()},
+          {"padding", bytes.padding}};
 }
 
 }  // namespace
@@ -31,17 +28,17 @@ nlohmann::ordered_json BytesJson(const OptimizerBytes& bytes) {
 std::string BytesTable(const TrainResult& result) {
   std::string text = fmt::format(
       "{:<6}{:>13}{:>13}{:>13}{:>13}{:>13}{:>13}{:>13}\n", "rank", "parameters",
-      "gradients", "master", "moment 1", "moment 2", "scratch", "bytes");
-  OptimizerBytes sum;
+      "gradients", "master", "moments", "scratch", "bytes", "padding");
+  TrainBytes sum;
   for (size_t rank = 0; rank < result.bytes.size(); ++rank) {
-    const OptimizerBytes& bytes = result.bytes[rank];
+    const TrainBytes& bytes = result.bytes[rank];
     text += BytesLine(std::to_string(rank), bytes);
     sum.parameters += bytes.parameters;
     sum.gradients += bytes.gradients;
     sum.master += bytes.master;
-    sum.first_moment += bytes.first_moment;
-    sum.second_moment += bytes.second_moment;
+    sum.moments += bytes.moments;
     sum.scratch += bytes.scratch;
+    sum.padding += bytes.padding;
   }
   return text + BytesLine("all", sum);
 }
@@ -54,7 +51,7 @@ std::string TrainJson(const TrainOptions& options, const TrainResult& result) {
                                          : nlohmann::ordered_json());
   }
   nlohmann::ordered_json bytes = nlohmann::ordered_json::array();
-  for (const OptimizerBytes& rank : result.bytes) {
+  for (const TrainBytes& rank : result.bytes) {
     bytes.push_back(BytesJson(rank));
   }
   const nlohmann::ordered_json document = {
@@ -64,6 +61,8 @@ std::string TrainJson(const TrainOptions& options, const TrainResult& result) {
         {"global_batch", options.global_batch},
         {"learning_rate", options.learning_rate},
         {"weight_decay", options.weight_decay},
+        {"max_norm", options.max_norm},
+        {"schedule", std::string(StepScheduleName(options.schedule))},
         {"context", options.context},
         {"embedding", options.embedding},
         {"hidden", options.hidden},

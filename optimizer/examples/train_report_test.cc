@@ -16,7 +16,7 @@ TrainResult SomeResult() {
   result.corpus = "text";
   result.losses = {4.5, std::numeric_limits<double>::quiet_NaN()};
   result.tokens_per_s = 1000;
-  result.bytes = {{20, 40, 24, 24, 24, 8}, {20, 40, 16, 16, 16, 8}};
+  result.bytes = {{20, 40, 24, 48, 8, 12}, {20, 40, 16, 32, 8, 12}};
   result.sample = "sample \xff";
   return result;
 }
@@ -24,14 +24,14 @@ TrainResult SomeResult() {
 TEST(TrainReportTest, TableHasALinePerRankAndASum) {
   EXPECT_EQ(
       BytesTable(SomeResult()),
-      "rank     parameters    gradients       master     moment 1     moment 2"
-      "      scratch        bytes\n"
-      "0                20           40           24           24           24"
-      "            8          140\n"
-      "1                20           40           16           16           16"
-      "            8          116\n"
-      "all              40           80           40           40           40"
-      "           16          256\n");
+      "rank     parameters    gradients       master      moments      scratch"
+      "        bytes      padding\n"
+      "0                20           40           24           48            8"
+      "          140           12\n"
+      "1                20           40           16           32            8"
+      "          116           12\n"
+      "all              40           80           40           80           16"
+      "          256           24\n");
 }
 
 TEST(TrainReportTest, JsonHoldsOptionsAndResult) {

@@ -80,25 +80,56 @@ TEST(TrainTest, AnyNumberOfRanksReachesTheSameLosses) {
   EXPECT_GT(std::abs(TrainOn(1, other).losses[5] - one.losses[5]), 1e-2);
 }
 
+// Of the small model: five arrays, each of whole tiles of 1024 elements, and
+// whole tiles for every rank.
+size_t PaddedParameters(size_t parameters, size_t ranks) {
+  const size_t vocabulary = (parameters - 24 - 24 * 32) / (8 + 24 + 1);
+  size_t tiles = 0;
+  for (size_t count : {8 * vocabulary, size_t{24 * 32}, size_t{24},
+                       24 * vocabulary, vocabulary}) {
+    tiles += (count + 1023) / 1024;
+  }
+  return (tiles + ranks - 1) / ranks * ranks * 1024;
+}
+
+TEST(TrainTest, FusedAndSeparateStepsReachTheSameLosses) {
+  for (double max_norm : {0.0, 0.1}) {
+    TrainOptions options = SmallOptions();
+    options.parameter_type = DataType::kBfloat16;
+    options.max_norm = max_norm;
+    const TrainResult fused = TrainOn(3, options);
+    options.schedule = StepSchedule::kSeparate;
+    EXPECT_EQ(TrainOn(3, options).losses, fused.losses);
+    options.max_norm = 0.2;  // the control
+    EXPECT_NE(TrainOn(3, options).losses, fused.losses);
+  }
+}
+
 TEST(TrainTest, LowPrecisionLearnsToo) {
   TrainOptions options = SmallOptions();
   options.parameter_type = DataType::kBfloat16;
   options.gradient_type = DataType::kBfloat16;
   const TrainResult result = TrainOn(2, options);
   EXPECT_LT(Mean(result.losses, 30, 40), 0.6 * Mean(result.losses, 0, 5));
-  EXPECT_EQ(result.bytes[0].parameters, 2 * result.parameters);
+  EXPECT_EQ(result.bytes[0].parameters,
+            2 * PaddedParameters(result.parameters, 2));
 }
 
 TEST(TrainTest, StateIsShardedAndCounted) {
   const TrainResult result = TrainOn(3, SmallOptions());
   ASSERT_EQ(result.bytes.size(), 3u);
   size_t master = 0;
-  for (const OptimizerBytes& rank : result.bytes) {
-    EXPECT_EQ(rank.parameters, 4 * result.parameters);
-    EXPECT_LT(rank.master, 4 * result.parameters);
+  size_t padding = 0;
+  for (const TrainBytes& rank : result.bytes) {
+    EXPECT_EQ(rank.parameters, 4 * PaddedParameters(result.parameters, 3));
+    EXPECT_EQ(rank.moments, 2 * rank.master);
+    EXPECT_EQ(rank.scratch, 0u);
     master += rank.master;
+    padding += rank.padding;
   }
-  EXPECT_EQ(master, 4 * result.parameters);
+  EXPECT_EQ(master, 4 * PaddedParameters(result.parameters, 3));
+  // Three copies of parameters and gradients, one of master and moments.
+  EXPECT_EQ(padding, (6 + 3) * (master - 4 * result.parameters));
   EXPECT_GT(result.tokens_per_s, 0);
   EXPECT_EQ(result.sample.size(), 240u);
 }

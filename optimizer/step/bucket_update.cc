@@ -4,6 +4,7 @@
 
 #include "fmt/format.h"
 #include "optimizer/kernels/tile_kernels.h"
+#include "optimizer/kernels/update_elements.h"
 
 namespace rondo {
 
@@ -38,14 +39,13 @@ Result<UpdateOutcome> BucketUpdate::Apply(
       pieces_.begin(), pieces_.end(), range.vector_offset,
       [](size_t position, const Piece& p) { return position < p.end; });
   for (; piece != pieces_.end() && piece->begin < end; ++piece) {
-    const size_t piece_end = std::min(end, piece->end);
-    size_t at = std::max(range.vector_offset, piece->begin);
-    while (at < piece_end) {
-      const size_t tile_end = (at / kTileElements + 1) * kTileElements;
-      const size_t count = std::min(piece_end, tile_end) - at;
-      ApplyPart({&*piece, at, count, at - range.vector_offset}, sources,
-                destinations);
-      at += count;
+    const size_t at = std::max(range.vector_offset, piece->begin);
+    const Part part{&*piece, at, std::min(end, piece->end) - at,
+                    at - range.vector_offset};
+    if (setting_->phase == UpdatePhase::kReduce) {
+      KeepPart(part, sources);
+    } else {
+      UpdatePart(part, sources, destinations);
     }
   }
   FenceStreamedStores();
@@ -53,64 +53,74 @@ Result<UpdateOutcome> BucketUpdate::Apply(
   return UpdateOutcome::kDone;
 }
 
-void BucketUpdate::ApplyPart(const Part& part,
-                             std::span<const ConstElements> sources,
-                             std::span<const MutableElements> destinations) {
-  alignas(64) float gradient[kTileElements];
-  if (setting_->phase != UpdatePhase::kApply) {
-    SumGradientTile(sources, part.range_offset, part.count, setting_->scale,
-                    gradient);
-    if (setting_->phase == UpdatePhase::kWhole) {
-      return Store(part, gradient, destinations);
-    }
-  }
-  float* const kept = setting_->state->gradient.data() +
-                      part.piece->state_offset +
-                      (part.begin - part.piece->begin);
-  if (setting_->phase == UpdatePhase::kReduce) {
-    return Keep(part, gradient, kept);
-  }
-  if (setting_->coefficient == 1) return Store(part, kept, destinations);
-  const ConstElements source{DataType::kFloat32, kept};
-  SumGradientTile({&source, 1}, 0, part.count, setting_->coefficient, gradient);
-  Store(part, gradient, destinations);
-}
-
-void BucketUpdate::Store(const Part& part, const float* gradient,
-                         std::span<const MutableElements> destinations) {
+void BucketUpdate::UpdatePart(const Part& part,
+                              std::span<const ConstElements> sources,
+                              std::span<const MutableElements> destinations) {
   ShardState& state = *setting_->state;
-  const size_t at = part.piece->state_offset + (part.begin - part.piece->begin);
-  float* const master = state.master.data() + at;
+  const size_t at = part.state_offset();
   float* arrays[kMaxRuleStates] = {};
   for (size_t i = 0; i < state.arrays.size(); ++i) {
     arrays[i] = state.arrays[i].data() + at;
   }
-  setting_->rule->ApplyTile(part.piece->group, gradient, master, arrays,
-                            part.count);
-  if (destinations.empty()) return;
-  StoreParameterTile(master, part.count, destinations, part.range_offset,
-                     destinations[0].store);
+  const bool kept = setting_->phase == UpdatePhase::kApply;
+  // What was kept begins with the shard, not with the range, which both sources
+  // and destinations count from.
+  const ConstElements own{
+      DataType::kFloat32,
+      reinterpret_cast<const void*>(
+          reinterpret_cast<uintptr_t>(state.gradient.data()) +
+          (at - part.range_offset) * sizeof(float))};
+  UpdateElements(
+      *setting_->rule, part.piece->group,
+      {.sources = kept ? std::span<const ConstElements>(&own, 1) : sources,
+       .scale = kept ? setting_->coefficient : setting_->scale,
+       .destinations = destinations,
+       .hint =
+           destinations.empty() ? StoreHint::kCached : destinations[0].store,
+       .offset = part.range_offset,
+       .count = part.count,
+       .parameter = state.master.data() + at,
+       .states = arrays});
+}
+
+void BucketUpdate::KeepPart(const Part& part,
+                            std::span<const ConstElements> sources) {
+  for (size_t done = 0; done < part.count;) {
+    Part tile = part;
+    tile.begin += done;
+    tile.range_offset += done;
+    tile.count =
+        std::min(part.count - done, kTileElements - tile.begin % kTileElements);
+    KeepTile(tile, sources);
+    done += tile.count;
+  }
 }
 
 // Every square is summed within its whole tile, however the tile came.
-void BucketUpdate::Keep(const Part& part, const float* gradient, float* kept) {
+void BucketUpdate::KeepTile(const Part& part,
+                            std::span<const ConstElements> sources) {
+  alignas(64) float gradient[kTileElements];
+  SumGradientTile(sources, part.range_offset, part.count, setting_->scale,
+                  gradient);
   const size_t tile = part.begin / kTileElements * kTileElements;
   const size_t tile_count =
       std::min(part.piece->end, tile + kTileElements) - tile;
   const bool whole = part.count == tile_count;
+  float* const kept = setting_->state->gradient.data() + part.state_offset();
   const MutableElements to{DataType::kFloat32, kept};
   StoreParameterTile(gradient, part.count, {&to, 1}, 0,
                      whole ? StoreHint::kStream : StoreHint::kCached);
   if (setting_->squares == nullptr) return;
+  const float* measured = gradient;
   if (!whole) {
     size_t& so_far = partly_kept_[tile];
     so_far += part.count;
     if (so_far < tile_count) return;
-    gradient = kept - (part.begin - tile);
+    measured = kept - (part.begin - tile);
     partly_kept_.erase(tile);
   }
   // A sum that is not finite says so itself.
-  setting_->squares->Add(TileSquaredSum(gradient, tile_count).sum);
+  setting_->squares->Add(TileSquaredSum(measured, tile_count).sum);
 }
 
 }  // namespace rondo

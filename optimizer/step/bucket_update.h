@@ -1,8 +1,8 @@
 // BucketUpdate: an update rule as the functor of one bucket's step.
 //
-// It knows which parameters lie in this rank's shard of the bucket and goes
-// through them tile by tile, so that a gradient is summed, measured and used
-// while it stays in the first-level cache. A tile belongs to one parameter.
+// It knows which parameters lie in this rank's shard of the bucket. A gradient
+// is summed, measured and used while it stays in the first-level cache. Squares
+// are summed tile by tile; a tile belongs to one parameter.
 //
 // Thread-safety: one thread at a time. Ownership: refers to the setting, which
 // refers to rule and state; all must stay during a call. Failure: a range
@@ -67,19 +67,23 @@ class BucketUpdate : public Update {
     size_t state_offset;  // of its first element
     int group;
   };
-  // The part of a tile that a range covers.
+  // What a range covers of a piece, or of one tile of it.
   struct Part {
     const Piece* piece;
     size_t begin;  // in the bucket
     size_t count;
     size_t range_offset;  // where it begins in sources and destinations
+
+    size_t state_offset() const {
+      return piece->state_offset + (begin - piece->begin);
+    }
   };
 
-  void ApplyPart(const Part& part, std::span<const ConstElements> sources,
-                 std::span<const MutableElements> destinations);
-  void Keep(const Part& part, const float* gradient, float* kept);
-  void Store(const Part& part, const float* gradient,
-             std::span<const MutableElements> destinations);
+  // The part may be larger than a tile, but is of one parameter.
+  void UpdatePart(const Part& part, std::span<const ConstElements> sources,
+                  std::span<const MutableElements> destinations);
+  void KeepPart(const Part& part, std::span<const ConstElements> sources);
+  void KeepTile(const Part& part, std::span<const ConstElements> sources);
 
   size_t begin_ = 0;  // of the shard, in the bucket
   size_t count_ = 0;

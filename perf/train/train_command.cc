@@ -86,6 +86,15 @@ void AddTrainCommandOptions(CLI::App* app, TrainCommandOptions* options) {
       ->type_name("RATE")
       ->check(CLI::Range(0.0, 1e3))
       ->capture_default_str();
+  app->add_option("--max-norm", train->max_norm,
+                  "clip gradients to this global norm; 0: do not")
+      ->type_name("NORM")
+      ->check(CLI::Range(0.0, 1e30))
+      ->capture_default_str();
+  AddParsedOption(app, "--schedule",
+                  "how a step moves its data: fused or separate", "SCHEDULE",
+                  &train->schedule, ParseStepSchedule)
+      ->default_str("fused");
   AddModel(app, train);
   app->add_option("--seed", train->seed, "of initial values and batches")
       ->type_name("N")

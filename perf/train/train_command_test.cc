@@ -33,16 +33,17 @@ TEST(TrainCommandTest, DefaultsAreThoseOfTheLibrary) {
 
 TEST(TrainCommandTest, EveryOptionArrives) {
   TrainCommandOptions options;
-  ASSERT_EQ(Parse({"--ranks",     "3",         "--steps",
-                   "7",           "--batch",   "9",
-                   "--lr",        "0.5",       "--weight-decay",
-                   "0.25",        "--context", "4",
-                   "--embedding", "5",         "--hidden",
-                   "6",           "--seed",    "18446744073709551615",
-                   "--grad-type", "bfloat16",  "--param-type",
-                   "half",        "--text",    "t",
-                   "--svg",       "s",         "-J",
-                   "j",           "--quiet"},
+  ASSERT_EQ(Parse({"--ranks",     "3",          "--steps",
+                   "7",           "--batch",    "9",
+                   "--lr",        "0.5",        "--weight-decay",
+                   "0.25",        "--context",  "4",
+                   "--embedding", "5",          "--hidden",
+                   "6",           "--seed",     "18446744073709551615",
+                   "--grad-type", "bfloat16",   "--param-type",
+                   "half",        "--text",     "t",
+                   "--svg",       "s",          "-J",
+                   "j",           "--quiet",    "--max-norm",
+                   "2.5",         "--schedule", "separate"},
                   &options),
             "");
   const TrainOptions& train = options.train;
@@ -61,6 +62,8 @@ TEST(TrainCommandTest, EveryOptionArrives) {
   EXPECT_EQ(train.svg_path, "s");
   EXPECT_EQ(train.json_path, "j");
   EXPECT_TRUE(train.quiet);
+  EXPECT_EQ(train.max_norm, 2.5);
+  EXPECT_EQ(train.schedule, StepSchedule::kSeparate);
 }
 
 TEST(TrainCommandTest, RefusalsNameTheValue) {
