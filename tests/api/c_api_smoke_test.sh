@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds c_api_smoke_test.c against librondo.so as a user would, with nothing
-# but rondo.h and the shared object, as C99 and as C++; then runs it as jobs of
-# one, three and two ranks.
+# Builds the C programs here against librondo.so as a user would, with nothing
+# but the public headers and the shared object, as C99 and as C++; then runs
+# them as jobs of one, three and two ranks.
 set -euo pipefail
 
 library=$PWD/librondo.so
@@ -19,9 +19,6 @@ if grep -q __asan_init <<<"$needed"; then
 fi
 if grep -q __tsan_init <<<"$needed"; then flags+=(-fsanitize=thread); fi
 
-gcc -x c -std=c99 "${flags[@]}" "$source" -x none "$library" -o "$work/as_c"
-g++ -x c++ -std=c++20 "${flags[@]}" "$source" -x none "$library" \
-  -o "$work/as_cxx"
 
 run_job() {
   local program=$1 ranks=$2 rank pids=() failed=0
@@ -36,6 +33,13 @@ run_job() {
   return "$failed"
 }
 
-env -u RANK -u WORLD_SIZE timeout 60 "$work/as_c"
-run_job "$work/as_c" 3
-run_job "$work/as_cxx" 2
+for name in c_api_smoke_test c_optimizer_smoke_test; do
+  source=$root/tests/api/$name.c
+  gcc -x c -std=c99 "${flags[@]}" "$source" -x none "$library" -lm \
+    -o "$work/$name.as_c"
+  g++ -x c++ -std=c++20 "${flags[@]}" "$source" -x none "$library" \
+    -o "$work/$name.as_cxx"
+  env -u RANK -u WORLD_SIZE timeout 60 "$work/$name.as_c"
+  run_job "$work/$name.as_c" 3
+  run_job "$work/$name.as_cxx" 2
+done
