@@ -87,6 +87,7 @@ int main(int argc, char** argv) {
   rondo::perf::CompareOptions options;
   CLI::App app("Compares Rondo with an MPI library in the same processes.",
                name);
+  app.require_subcommand(0, 1);
   rondo::perf::AddCompareOptions(&app, &options);
   app.footer(rondo::perf::CompareExamples(MpiLibrary::Flavor()));
   return rondo::perf::Run(words, &app, options);

@@ -84,6 +84,14 @@ Status MpiLibrary::ReduceScatterBlock(const float* input, float* output,
                   "MPI_Reduce_scatter_block");
 }
 
+Status MpiLibrary::AllGatherInPlace(void* output, size_t element_bytes,
+                                    size_t count) {
+  const MPI_Datatype type = element_bytes == 2 ? MPI_UINT16_T : MPI_UINT32_T;
+  return ToStatus(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, output,
+                                static_cast<int>(count), type, MPI_COMM_WORLD),
+                  "MPI_Allgather");
+}
+
 Status MpiLibrary::Barrier() {
   return ToStatus(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
 }
@@ -140,6 +148,9 @@ Status MpiLibrary::ReduceScatter(const float*, float*, size_t) {
   return NotBuilt();
 }
 Status MpiLibrary::ReduceScatterBlock(const float*, float*, size_t) {
+  return NotBuilt();
+}
+Status MpiLibrary::AllGatherInPlace(void*, size_t, size_t) {
   return NotBuilt();
 }
 Status MpiLibrary::Barrier() { return NotBuilt(); }

@@ -44,6 +44,9 @@ class MpiLibrary {
   Status AllGather(const float* input, float* output, size_t count);
   Status ReduceScatter(const float* input, float* output, size_t count);
   Status ReduceScatterBlock(const float* input, float* output, size_t count);
+  // Elements of 2 or 4 bytes, whatever they mean; the own block is where it
+  // belongs.
+  Status AllGatherInPlace(void* output, size_t element_bytes, size_t count);
 
   Status Barrier();
   Status BroadcastBytes(void* data, size_t bytes);  // from rank 0

@@ -74,6 +74,37 @@ void AddSelection(CLI::App* app, CompareOptions* options) {
       ->default_str("out_of_place,in_place");
 }
 
+constexpr const char* kSharedWithStep[] = {"--ranks", "--json", "--mpirun",
+                                           "--as-rank"};
+
+// The first option that was given of those that only the collectives have.
+std::string OnlyOfCollectives(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_name();
+    const bool shared = std::ranges::count(kSharedWithStep, name) > 0;
+    if (option->count() > 0 && !shared) return name;
+  }
+  return "";
+}
+
+void AddStep(CLI::App* app, CompareOptions* options) {
+  CLI::App* step = app->add_subcommand(
+      "step", "compare the optimizer step instead of the collectives");
+  // --ranks and the like may stand behind it.
+  step->fallthrough();
+  AddStepOptions(step, &options->step_options);
+  step->footer(fmt::format(
+      "Also: --ranks, --json, --mpirun.\n\n"
+      "Everything that `rondo perf step` measures, and in turn with it the "
+      "same Adam\nbetween MPI's reduce-scatter into an fp32 shard and its "
+      "all-gather of the\nparameters.\n\n{}",
+      kExitStatusHelp));
+  step->callback([app, options] {
+    options->senseless_with_step = OnlyOfCollectives(*app);
+    options->step = true;
+  });
+}
+
 }  // namespace
 
 void AddCompareOptions(CLI::App* app, CompareOptions* options) {
@@ -106,6 +137,7 @@ void AddCompareOptions(CLI::App* app, CompareOptions* options) {
   app->add_flag("--as-rank", options->as_rank,
                 "this process was started by the launcher, even if no variable "
                 "says so");
+  AddStep(app, options);
 }
 
 std::string CompareExamples(MpiFlavor flavor) {
@@ -114,7 +146,8 @@ std::string CompareExamples(MpiFlavor flavor) {
       "  {0} --ranks 2\n"
       "  {0} --ranks 4 -b 1Ki -e 64Mi -c reduce_scatter --place in_place\n"
       "  {0} --ranks 2 -e 1Mi -J result.json --svg result.svg\n"
-      "  mpirun -np 2 {0} -b 64Mi\n\n"
+      "  mpirun -np 2 {0} -b 64Mi\n"
+      "  {0} step --params 64Mi --param-type bfloat16 --ranks 2\n\n"
       "Starts itself under the mpirun of {1} and lets Rondo and {1} take "
       "turns in the\nsame processes on the same buffers (fp32, sum). Sizes are "
       "totals and double, with\none odd number of elements between neighbours. "
@@ -128,6 +161,12 @@ std::string CompareExamples(MpiFlavor flavor) {
 }
 
 Status FinishCompareOptions(const CompareOptions& options) {
+  if (!options.senseless_with_step.empty()) {
+    return InvalidArgument(fmt::format(
+        "{} has no meaning with step; accepted are {} and those of step --help",
+        options.senseless_with_step, fmt::join(kSharedWithStep, ", ")));
+  }
+  if (options.step) return FinishStepOptions(options.step_options);
   const SweepOptions& sweep = options.sweep;
   if (sweep.min_bytes > sweep.max_bytes) {
     return InvalidArgument(fmt::format(

@@ -16,6 +16,7 @@
 #include "perf/bench/buffer.h"
 #include "perf/bench/sweep.h"
 #include "perf/compare_mpi/mpi_flavor.h"
+#include "perf/step/step_options.h"
 #include "transports/base/status.h"
 
 namespace rondo::perf {
@@ -37,6 +38,9 @@ struct CompareOptions {
   std::string svg_path;
   std::string launcher;  // of --mpirun; empty: as MpiFlavor says
   bool as_rank = false;  // started by the launcher, in place of its variables
+  bool step = false;     // the optimizer step is compared, not the collectives
+  StepBenchmarkOptions step_options;
+  std::string senseless_with_step;  // an option that would be ignored there
 };
 
 // `options` must outlive the app.

@@ -128,5 +128,34 @@ TEST(CompareLaunchTest, TheLauncherGetsTheCommandWithTheRanksMadePlain) {
             (Words{"vs", "--ranks", "2", "-b", "8"}));
 }
 
+TEST(CompareOptionsTest, AStepHasItsOwnOptionsAndSharesSome) {
+  CompareOptions options;
+  ASSERT_EQ(Parse({"step", "--params", "3Ki", "--buffers", "user", "--ranks",
+                   "3", "-J", "x.json"},
+                  &options),
+            "");
+  EXPECT_TRUE(options.step);
+  EXPECT_EQ(options.step_options.parameters, 3072);
+  EXPECT_EQ(options.step_options.buffers, BufferKind::kUser);
+  EXPECT_EQ(options.ranks, 3);
+  EXPECT_EQ(options.json_path, "x.json");
+  EXPECT_EQ(options.buffers.size(), 2u);  // the collectives'
+}
+
+TEST(CompareOptionsTest, AStepRefusesWhatIsOfCollectives) {
+  for (const Words& words :
+       {Words{"step", "--svg", "x"}, Words{"step", "-b", "8"},
+        Words{"--alternations", "3", "step"}}) {
+    CompareOptions options;
+    const std::string error = Parse(words, &options);
+    EXPECT_TRUE(Contains(error, "no meaning with step")) << error;
+    EXPECT_TRUE(Contains(error, "--ranks")) << error;
+  }
+  CompareOptions options;
+  EXPECT_TRUE(
+      Contains(Parse({"step", "--params", "2Ti"}, &options), "1099511627776"));
+  EXPECT_TRUE(Contains(Parse({"-n", "3"}, &options), "-n"));
+}
+
 }  // namespace
 }  // namespace rondo::perf

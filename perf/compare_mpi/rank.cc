@@ -12,6 +12,7 @@
 #include "perf/cli/report_error.h"
 #include "perf/compare_mpi/comparison.h"
 #include "perf/compare_mpi/mpi_library.h"
+#include "perf/compare_mpi/step_comparison.h"
 #include "transports/base/log.h"
 #include "transports/base/parameters.h"
 
@@ -51,19 +52,28 @@ Result<std::unique_ptr<Communicator>> JoinRanks(
   return Communicator::Create(std::move(options));
 }
 
+Result<bool> Compare(const CompareOptions& options,
+                     const std::vector<std::string>& words,
+                     const EnvironmentReader& environment,
+                     Communicator* communicator, MpiLibrary* mpi) {
+  if (options.step) {
+    return RunStepComparison(options, words, environment, communicator, mpi);
+  }
+  Comparison comparison(options, communicator, mpi);
+  RONDO_RETURN_IF_ERROR(comparison.Run(words, environment));
+  return comparison.right();
+}
+
 Result<bool> Run(const CompareOptions& options,
                  const std::vector<std::string>& words,
                  const EnvironmentReader& environment, MpiLibrary* mpi) {
   RONDO_RETURN_IF_ERROR(CheckWorld(options, *mpi));
   RONDO_ASSIGN_OR_RETURN(const std::unique_ptr<Communicator> communicator,
                          JoinRanks(environment, mpi));
-  Comparison comparison(options, communicator.get(), mpi);
-  const Status status = comparison.Run(words, environment);
-  if (!status.ok()) {
-    communicator->Abort(status.message());
-    return status;
-  }
-  return comparison.right();
+  const Result<bool> right =
+      Compare(options, words, environment, communicator.get(), mpi);
+  if (!right.ok()) communicator->Abort(right.status().message());
+  return right;
 }
 
 }  // namespace

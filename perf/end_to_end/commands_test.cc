@@ -62,6 +62,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{"perf", "broadcast", "-r", "1"}, "world of 1"},
         Refusal{{"perf", "step", "--grad-type", "int8"}, "bfloat16"},
         Refusal{{"perf", "step", "--params", "0"}, "\"0\""},
+        Refusal{{"perf", "step", "--params", "2Ti"}, "1099511627776"},
+        Refusal{{"perf", "step", "--model", "gpt5"}, "gpt2"},
+        Refusal{{"perf", "step", "--buffers", "pinned"}, "symmetric"},
         Refusal{{"train", "--steps", "0"}, "\"0\""},
         Refusal{{"plan", "all_gather"}, "--ranks"},
         Refusal{{"plan", "all_to_all", "--ranks", "2"}, "reduce_scatter"},
@@ -144,21 +147,44 @@ TEST(PlanTest, LargeWorldsAreSummarized) {
 
 class StepTest : public testing::TestWithParam<int> {};
 
-TEST_P(StepTest, EqualsTheReference) {
+TEST_P(StepTest, EveryWayEqualsTheReference) {
   for (const char* type : {"float", "bfloat16"}) {
     const std::string path = NewPath("step.json");
-    const Finished run =
-        RunRondo({"perf", "step", "--params", "10007", "--ranks",
-                  std::to_string(GetParam()), "--grad-type", type,
-                  "--param-type", type, "-n", "2", "-J", path});
-    EXPECT_EQ(run.exit_status, 0) << run.standard_error;
+    const Finished run = RunRondo(
+        {"perf", "step", "--params", "10007", "--ranks",
+         std::to_string(GetParam()), "--grad-type", type, "--param-type", type,
+         "--bucket", "4096", "-n", "2", "-w", "0", "-J", path});
+    EXPECT_EQ(run.exit_status, 0) << run.standard_output << run.standard_error;
     const Json json = Json::parse(FileText(path));
-    EXPECT_EQ(json["result"]["nwrong"], 0);
-    EXPECT_GT(json["result"]["mparams_per_s"], 0);
+    EXPECT_EQ(json["params"], 10007);
+    EXPECT_EQ(json["ranks"], GetParam());
+    EXPECT_EQ(json["wrong"], 0);
+    EXPECT_EQ(json["checked"], 10007);
+    for (const char* key :
+         {"fused_ms", "fused_clip_ms", "unfused_ms", "unfused_clip_ms",
+          "unfused_clip_best_ms", "limit_ms", "limit_gbs", "copy_gbs",
+          "state_bytes"}) {
+      EXPECT_GT(json[key], 0) << key;
+    }
+    for (const Json& way : json["ways"]) {
+      EXPECT_EQ(way["round_ms"].size(), 2u) << way;
+    }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, StepTest, testing::Values(1, 2, 3));
+
+TEST(StepOptionTest, OrdinaryMemoryAndNoCheck) {
+  const std::string path = NewPath("step.json");
+  const Finished run =
+      RunRondo({"perf", "step", "--params", "5000", "--ranks", "2", "--buffers",
+                "user", "-n", "1", "-w", "0", "-c", "0", "-J", path});
+  EXPECT_EQ(run.exit_status, 0) << run.standard_error;
+  EXPECT_TRUE(Contains(run.standard_output, "not checked"));
+  const Json json = Json::parse(FileText(path));
+  EXPECT_EQ(json["buffers"], "user");
+  EXPECT_TRUE(json["wrong"].is_null());
+}
 
 TEST(StepFaultTest, CorruptedParametersAreCounted) {
   const std::string path = NewPath("step.json");
@@ -166,7 +192,7 @@ TEST(StepFaultTest, CorruptedParametersAreCounted) {
                                  "3", "-n", "1", "-J", path},
                                 {{"RONDO_FAULT", "corrupt:1"}});
   EXPECT_EQ(run.exit_status, 1) << run.standard_output << run.standard_error;
-  EXPECT_GT(Json::parse(FileText(path))["result"]["nwrong"], 0);
+  EXPECT_GT(Json::parse(FileText(path))["wrong"], 0);
 }
 
 TEST(TrainTest, LossFallsAndTheCurveIsDrawn) {

@@ -91,6 +91,31 @@ TEST_P(CompareMpiTest, AnotherLaunchersWorldIsRefused) {
       << run.standard_error;
 }
 
+TEST_P(CompareMpiTest, StepsAroundMpiAreRightAndTimed) {
+  for (const char* type : {"float", "bfloat16"}) {
+    const std::string path = NewPath("step.json");
+    const Finished run =
+        RunProgram(GetParam(), {"step", "--params", "10007", "--grad-type",
+                                type, "--param-type", "bfloat16", "-n", "2",
+                                "-w", "0", "--ranks", "2", "-J", path});
+    ASSERT_EQ(run.exit_status, 0) << run.standard_output << run.standard_error;
+    const Json report = Json::parse(FileText(path));
+    EXPECT_EQ(report["wrong"], 0);
+    EXPECT_EQ(report["checked"], 10007);
+    EXPECT_NE(report["mpi_version"], "");
+    EXPECT_GT(report["unfused_ms"], 0);
+    EXPECT_DOUBLE_EQ(
+        report["ratio"].get<double>(),
+        report["mpi_ms"].get<double>() / report["fused_ms"].get<double>());
+    const auto names_mpi = [](const Json& way) {
+      return way["figure"] == "mpi";
+    };
+    EXPECT_EQ(
+        std::count_if(report["ways"].begin(), report["ways"].end(), names_mpi),
+        2);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Libraries, CompareMpiTest,
                          testing::Values("vs_openmpi", "vs_mpich"));
 
@@ -99,6 +124,15 @@ TEST(CompareMpiHelpTest, ExplainsItselfAndRefusesWithTwo) {
     const Finished help = RunProgram(name, {"--help"});
     EXPECT_EQ(help.exit_status, 0) << help.standard_error;
     EXPECT_NE(help.standard_output.find("Examples:"), std::string::npos);
+    const Finished step = RunProgram(name, {"step", "--help"});
+    EXPECT_EQ(step.exit_status, 0) << step.standard_error;
+    EXPECT_NE(step.standard_output.find("--grad-type"), std::string::npos);
+    const Finished senseless =
+        RunProgram(name, {"step", "--svg", "plot.svg", "--params", "8"});
+    EXPECT_EQ(senseless.exit_status, 2);
+    EXPECT_NE(senseless.standard_error.find("--svg has no meaning with step"),
+              std::string::npos)
+        << senseless.standard_error;
     const Finished refused = RunProgram(name, {"-b", "x"});
     EXPECT_EQ(refused.exit_status, 2);
     EXPECT_NE(refused.standard_error.find("\"x\""), std::string::npos)

@@ -37,26 +37,51 @@ double UnitRoundoff(DataType type) {
   }
 }
 
-AdamWReference Reference(const StepCheck& check, size_t index) {
+AdamWHyper ReferenceHyper(const AdamHyper& hyper) {
+  return {.learning_rate = hyper.learning_rate,
+          .beta1 = hyper.beta1,
+          .beta2 = hyper.beta2,
+          .epsilon = hyper.epsilon,
+          .weight_decay = hyper.weight_decay,
+          .decoupled = hyper.decoupled};
+}
+
+GradientSum SumOf(const StepCheck& check, int step, size_t index) {
+  GradientSum sum;
+  const size_t shifted = index + static_cast<size_t>(step - 1) * kStepShift;
+  for (int rank = 0; rank < check.ranks; ++rank) {
+    sum.Add(TestGradient(check.seed, rank, shifted));
+  }
+  return sum;
+}
+
+AdamWReference Reference(const StepCheck& check, const AdamWHyper& hyper,
+                         size_t index) {
   AdamWReference element(TestInitial(check.seed, index));
   const double scale = 1.0 / check.ranks;
-  for (int64_t step = 1; step <= check.steps; ++step) {
-    GradientSum sum;
-    for (int rank = 0; rank < check.ranks; ++rank) {
-      sum.Add(TestGradient(check.seed, step, rank, index));
+  const double roundoff = UnitRoundoff(check.gradient_type);
+  for (size_t step = 1; step <= check.coefficients.size(); ++step) {
+    const GradientSum sum = SumOf(check, static_cast<int>(step), index);
+    const double coefficient = check.coefficients[step - 1];
+    double gradient = sum.Scaled(scale);
+    double bound = sum.ScaledBound(scale, roundoff);
+    if (coefficient != 1) {
+      gradient *= coefficient;
+      // The norm's own error, the rounded coefficient, and a product.
+      bound = coefficient * bound +
+              std::abs(gradient) * (NormTolerance(check) + 3 * 0x1p-24);
     }
-    element.Step(check.hyper, step, /*decay=*/true, sum.Scaled(scale),
-                 sum.ScaledBound(scale, UnitRoundoff(check.gradient_type)));
+    element.Step(hyper, static_cast<int64_t>(step), /*decay=*/true, gradient,
+                 bound);
   }
   return element;
 }
 
 }  // namespace
 
-double TestGradient(uint64_t seed, int64_t step, int rank, size_t index) {
+double TestGradient(uint64_t seed, int rank, size_t index) {
   const uint64_t stream =
-      Mix(seed * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(step)) +
-      static_cast<uint64_t>(rank);
+      Mix(seed * 0x9e3779b97f4a7c15u) + static_cast<uint64_t>(rank);
   return SmallValue(Mix(Mix(stream) + index));
 }
 
@@ -64,34 +89,53 @@ float TestInitial(uint64_t seed, size_t index) {
   return static_cast<float>(SmallValue(Mix(Mix(~seed) + index)));
 }
 
-void FillGradients(DataType type, uint64_t seed, int64_t step, int rank,
-                   void* gradients, size_t count) {
-  std::vector<double> exact(std::min(count, kPieceElements));
+void FillGradients(DataType type, uint64_t seed, int rank, void* gradients,
+                   size_t count) {
+  std::vector<float> exact(std::min(count, kPieceElements));
   auto* target = static_cast<char*>(gradients);
   for (size_t offset = 0; offset < count; offset += kPieceElements) {
     const size_t piece = std::min(kPieceElements, count - offset);
     for (size_t i = 0; i < piece; ++i) {
-      exact[i] = TestGradient(seed, step, rank, offset + i);
+      exact[i] = static_cast<float>(TestGradient(seed, rank, offset + i));
     }
     // Cannot fail between floating-point types.
-    static_cast<void>(ConvertElements(DataType::kFloat64, exact.data(), type,
+    static_cast<void>(ConvertElements(DataType::kFloat32, exact.data(), type,
                                       target + offset * ElementSize(type),
                                       piece));
   }
 }
 
-int64_t CountOutside(const StepCheck& check, const void* parameters) {
-  std::vector<double> got(std::min(check.count, kPieceElements));
+double SquaredNorm(const StepCheck& check, int step, size_t first,
+                   size_t count) {
+  double squares = 0;
+  for (size_t i = first; i < first + count; ++i) {
+    const double mean = SumOf(check, step, i).Scaled(1.0 / check.ranks);
+    squares += mean * mean;
+  }
+  return squares;
+}
+
+double NormTolerance(const StepCheck& check) {
+  // Each term is off by at most so much of the largest sum of its kind; twice
+  // that also covers the additions in double.
+  return 2 * check.ranks * UnitRoundoff(check.gradient_type);
+}
+
+int64_t CountOutside(const StepCheck& check, const AdamHyper& hyper,
+                     size_t first, size_t count, const void* parameters) {
+  const AdamWHyper reference_hyper = ReferenceHyper(hyper);
+  std::vector<double> got(std::min(count, kPieceElements));
   const auto* source = static_cast<const char*>(parameters);
   const size_t element_bytes = ElementSize(check.parameter_type);
   int64_t outside = 0;
-  for (size_t offset = 0; offset < check.count; offset += kPieceElements) {
-    const size_t piece = std::min(kPieceElements, check.count - offset);
+  for (size_t offset = 0; offset < count; offset += kPieceElements) {
+    const size_t piece = std::min(kPieceElements, count - offset);
     static_cast<void>(ConvertElements(check.parameter_type,
                                       source + offset * element_bytes,
                                       DataType::kFloat64, got.data(), piece));
     for (size_t i = 0; i < piece; ++i) {
-      const AdamWReference want = Reference(check, offset + i);
+      const AdamWReference want =
+          Reference(check, reference_hyper, first + offset + i);
       const double error = std::abs(got[i] - want.p());
       if (!(error <= want.p_bound(check.parameter_type))) ++outside;
     }

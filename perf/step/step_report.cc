@@ -1,105 +1,107 @@
 #include "perf/step/step_report.h"
 
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
-#include "perf/bench/json_report.h"
 #include "perf/cli/version.h"
 
 namespace rondo::perf {
 namespace {
 
-using Json = nlohmann::ordered_json;
+double Gbs(size_t bytes, double ms) {
+  return ms > 0 ? static_cast<double>(bytes) / (ms * 1e6) : 0;
+}
 
-std::string RankLines(const StepRun& run) {
-  std::string text;
+double FigureGbs(const StepRun& run, std::string_view figure, size_t bytes) {
+  const WayTimes* way = FastestWay(run, figure);
+  return way == nullptr ? 0 : Gbs(bytes, way->median_ms);
+}
+
+std::string Preamble(const StepRun& run) {
+  std::string text = fmt::format(
+      "# rondo {} {}\n"
+      "# ranks {} params {}{} gradients {} parameters {} buffers {}\n"
+      "# bucket {} warmup rounds: {} rounds: {} validation: {}\n"
+      "# Transport: {}\n# Optimizer state on rank 0: {} bytes\n"
+      "#\n# Using ranks\n",
+      VersionText(), run.program, run.ranks.size(), run.parameters,
+      run.model.empty() ? "" : fmt::format(" ({})", run.model),
+      run.gradient_type, run.parameter_type, run.buffers,
+      run.bucket_count_target, run.warmup_rounds, run.rounds, run.wrong ? 1 : 0,
+      run.transport, run.state_bytes);
   for (const RankFacts& facts : run.ranks) {
     text += fmt::format("#  Rank {:>2} Pid {:>6} on {} (host {})\n", facts.rank,
                         facts.pid, facts.hostname, facts.host);
   }
+  if (!run.mpi_name.empty()) {
+    text += fmt::format("# Compared with: {}\n", run.mpi_version);
+  }
+  return text + "#\n";
+}
+
+// Bytes a step cannot do without, over its time; of copying its own bytes.
+std::string Table(const StepRun& run) {
+  std::string text = fmt::format("# {:<18}  {:>10}  {:>7}  {}\n", "figure",
+                                 "time (ms)", "GB/s", "way");
+  for (const WayTimes& way : run.ways) {
+    const size_t bytes = way.figure == kCopy ? run.copy_bytes : run.limit_bytes;
+    text += fmt::format("  {:<18}  {:>10.3f}  {:>7.2f}  {}\n", way.figure,
+                        way.median_ms, Gbs(bytes, way.median_ms), way.way);
+  }
   return text;
 }
 
-std::string WrongText(const StepRun& run) {
-  return run.wrong ? std::to_string(*run.wrong) : "N/A";
+std::string Verdicts(const StepRun& run) {
+  std::string text = fmt::format(
+      "#\n# fused: {:.2f}x unfused, {:.3f} of the limit\n"
+      "# fused with clipping: {:.2f}x a separate pass for the norm, {:.2f}x "
+      "the norm inside the reduce-scatter\n"
+      "# the limit loop: {:.3f} of copying\n",
+      Speedup(run, kUnfused, kFused), Speedup(run, kLimit, kFused),
+      Speedup(run, kUnfusedClip, kFusedClip),
+      Speedup(run, kUnfusedClipBest, kFusedClip),
+      CopyGbs(run) > 0 ? LimitGbs(run) / CopyGbs(run) : 0);
+  if (!run.mpi_name.empty()) {
+    text += fmt::format("# fused: {:.2f}x {}\n", Speedup(run, kMpi, kFused),
+                        run.mpi_name);
+  }
+  if (!run.wrong) return text + "# Out of bounds values : not checked\n#\n";
+  return text + fmt::format(
+                    "# Out of bounds values : {} {} ({} of {} compared "
+                    "on each rank)\n#\n",
+                    *run.wrong, *run.wrong == 0 ? "OK" : "FAILED",
+                    run.checked.value_or(0), run.parameters);
 }
 
 }  // namespace
 
-double MillionParametersPerSecond(const StepRun& run) {
-  if (run.times.mean_us <= 0) return 0;
-  return static_cast<double>(run.parameters) / run.times.mean_us;
+const WayTimes* FastestWay(const StepRun& run, std::string_view figure) {
+  const WayTimes* fastest = nullptr;
+  for (const WayTimes& way : run.ways) {
+    if (way.figure != figure) continue;
+    if (fastest == nullptr || way.median_ms < fastest->median_ms) {
+      fastest = &way;
+    }
+  }
+  return fastest;
 }
 
-int64_t AlgorithmBytesPerRank(const StepRun& run) {
-  const auto ranks = static_cast<int64_t>(run.ranks.size());
-  return run.parameters * (run.gradient_bytes + run.parameter_bytes) *
-         (ranks - 1) / ranks;
+double Speedup(const StepRun& run, std::string_view slower,
+               std::string_view faster) {
+  const WayTimes* a = FastestWay(run, slower);
+  const WayTimes* b = FastestWay(run, faster);
+  if (a == nullptr || b == nullptr || b->median_ms <= 0) return 0;
+  return a->median_ms / b->median_ms;
+}
+
+double LimitGbs(const StepRun& run) {
+  return FigureGbs(run, kLimit, run.limit_bytes);
+}
+
+double CopyGbs(const StepRun& run) {
+  return FigureGbs(run, kCopy, run.copy_bytes);
 }
 
 std::string StepText(const StepRun& run) {
-  std::string text = fmt::format(
-      "# rondo {} perf step\n"
-      "# ranks {} params {} warmup iters: {} iters: {} validation: {}\n"
-      "# Transport: {}\n# Optimizer state on rank 0: {} bytes\n"
-      "#\n# Using ranks\n{}#\n",
-      VersionText(), run.ranks.size(), run.parameters, run.warmup_iterations,
-      run.iterations, run.wrong ? 1 : 0, run.transport, run.state_bytes,
-      RankLines(run));
-  text += fmt::format(
-      "# {:>10}  {:>9}  {:>9}  {:>9}  {:>9}  {:>9}  {:>9}  {:>10}  {:>12}  "
-      "{:>6}\n",
-      "params", "gradtype", "paramtype", "time", "p50", "p95", "p99", "rate",
-      "algbytes", "#wrong");
-  text += fmt::format(
-      "# {:>10}  {:>9}  {:>9}  {:>9}  {:>9}  {:>9}  {:>9}  {:>10}  {:>12}  "
-      "{:>6}\n",
-      "", "", "", "(ms)", "(ms)", "(ms)", "(ms)", "(Mparam/s)", "(B/rank)", "");
-  text += fmt::format(
-      "{:>12}  {:>9}  {:>9}  {:>9.3f}  {:>9.3f}  {:>9.3f}  {:>9.3f}  {:>10.1f}"
-      "  {:>12}  {:>6}\n",
-      run.parameters, run.gradient_type, run.parameter_type,
-      run.times.mean_us / 1e3, run.times.p50_us / 1e3, run.times.p95_us / 1e3,
-      run.times.p99_us / 1e3, MillionParametersPerSecond(run),
-      AlgorithmBytesPerRank(run), WrongText(run));
-  const std::string verdict =
-      !run.wrong
-          ? "not checked"
-          : fmt::format("{} {}", *run.wrong, *run.wrong == 0 ? "OK" : "FAILED");
-  return text + fmt::format("# Out of bounds values : {}\n#\n", verdict);
-}
-
-std::string StepJson(const StepRun& run) {
-  Json devices = Json::array();
-  for (const RankFacts& facts : run.ranks) {
-    devices.push_back({{"rank", facts.rank},
-                       {"pid", facts.pid},
-                       {"hostname", facts.hostname},
-                       {"host", facts.host}});
-  }
-  const Json json = {{"version", kJsonReportVersion},
-                     {"rondo_version", VersionText()},
-                     {"start_time", run.start_time},
-                     {"args", run.arguments},
-                     {"env", run.environment},
-                     {"transport", run.transport},
-                     {"devices", devices},
-                     {"config",
-                      {{"ranks", run.ranks.size()},
-                       {"parameters", run.parameters},
-                       {"gradient_type", run.gradient_type},
-                       {"parameter_type", run.parameter_type},
-                       {"warmup_iters", run.warmup_iterations},
-                       {"iterations", run.iterations},
-                       {"validation", run.wrong ? 1 : 0}}},
-                     {"result",
-                      {{"time_ms", run.times.mean_us / 1e3},
-                       {"mparams_per_s", MillionParametersPerSecond(run)},
-                       {"algorithm_bytes_per_rank", AlgorithmBytesPerRank(run)},
-                       {"state_bytes", run.state_bytes},
-                       {"nwrong", run.wrong ? Json(*run.wrong) : Json(nullptr)},
-                       {"per_iter", IterationTimesToJson(run.times)}}},
-                     {"end_time", run.end_time}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return Preamble(run) + Table(run) + Verdicts(run);
 }
 
 }  // namespace rondo::perf
