@@ -188,8 +188,8 @@ TEST(StepOptionTest, OrdinaryMemoryAndNoCheck) {
 
 TEST(StepFaultTest, CorruptedParametersAreCounted) {
   const std::string path = NewPath("step.json");
-  const Finished run = RunRondo({"perf", "step", "--params", "1Mi", "--ranks",
-                                 "3", "-n", "1", "-J", path},
+  const Finished run = RunRondo({"perf", "step", "--params", "64Ki", "--ranks",
+                                 "3", "-n", "1", "-w", "0", "-J", path},
                                 {{"RONDO_FAULT", "corrupt:1"}});
   EXPECT_EQ(run.exit_status, 1) << run.standard_output << run.standard_error;
   EXPECT_GT(Json::parse(FileText(path))["wrong"], 0);

@@ -19,19 +19,6 @@ constexpr double kNormEpsilon = 1e-6;  // as the optimizer's
 
 }  // namespace
 
-Result<SeparateStep> SeparateStep::Create(Communicator* communicator,
-                                          ShardedOptimizer* optimizer,
-                                          DataType gradient_type,
-                                          StepCollectives collectives) {
-  SeparateStep step(communicator, optimizer, gradient_type,
-                    std::move(collectives));
-  RONDO_ASSIGN_OR_RETURN(
-      step.memory_, PrivateMemory::Allocate(optimizer->layout().state_count() *
-                                            sizeof(float)));
-  step.shard_ = reinterpret_cast<float*>(step.memory_.data());
-  return step;
-}
-
 Result<double> SeparateStep::Step(const void* gradients, void* parameters,
                                   double max_norm) {
   const int64_t number = optimizer_->steps() + 1;

@@ -10,24 +10,22 @@
 // The state is that of a ShardedOptimizer, whose layout, rule and step number
 // are used as well.
 //
-// Thread-safety: one thread. Ownership: owns the fp32 shard; refers to
-// communicator and optimizer, which must outlive it. Failure: the collectives'
-// errors; memory that cannot be had.
+// Thread-safety: one thread. Ownership: refers to communicator, optimizer and
+// shard, which must outlive it. Failure: the collectives' errors.
 //
 // Example:
-//   RONDO_ASSIGN_OR_RETURN(
-//       auto step, SeparateStep::Create(communicator, optimizer.get(),
-//                                       DirectCollectives(...)));
+//   SeparateStep step(communicator, optimizer.get(), DataType::kFloat32,
+//                     RondoCollectives(...), shard);
 //   RONDO_RETURN_IF_ERROR(step.Step(gradients, parameters, 0).status());
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <utility>
 
 #include "collectives/communicator.h"
 #include "optimizer/layout/layout_bucket.h"
 #include "optimizer/sharded_optimizer.h"
-#include "perf/step/private_memory.h"
 #include "transports/base/status.h"
 
 namespace rondo::perf {
@@ -48,23 +46,22 @@ struct StepCollectives {
 
 class SeparateStep {
  public:
-  static Result<SeparateStep> Create(Communicator* communicator,
-                                     ShardedOptimizer* optimizer,
-                                     DataType gradient_type,
-                                     StepCollectives collectives);
+  // `shard`: for the summed gradients, as long as the optimizer's state;
+  // several steps may share it, one after the other.
+  SeparateStep(Communicator* communicator, ShardedOptimizer* optimizer,
+               DataType gradient_type, StepCollectives collectives,
+               float* shard)
+      : communicator_(communicator),
+        optimizer_(optimizer),
+        gradient_type_(gradient_type),
+        collectives_(std::move(collectives)),
+        shard_(shard) {}
 
   // `max_norm` 0: no clipping, and no pass for the norm. Returns the norm of
   // the mean, 0 where nobody measured.
   Result<double> Step(const void* gradients, void* parameters, double max_norm);
 
  private:
-  SeparateStep(Communicator* communicator, ShardedOptimizer* optimizer,
-               DataType gradient_type, StepCollectives collectives)
-      : communicator_(communicator),
-        optimizer_(optimizer),
-        gradient_type_(gradient_type),
-        collectives_(std::move(collectives)) {}
-
   Result<double> Norm();
   void Update(float scale, void* parameters);
   void UpdatePiece(const LayoutBucket& bucket, const ShardPiece& piece,
@@ -74,8 +71,7 @@ class SeparateStep {
   ShardedOptimizer* optimizer_;
   DataType gradient_type_;
   StepCollectives collectives_;
-  PrivateMemory memory_;
-  float* shard_ = nullptr;  // summed gradients, placed as the state
+  float* shard_;
 };
 
 }  // namespace rondo::perf

@@ -51,14 +51,14 @@ void RunBoth(Communicator* comm, ReduceWay way, double max_norm,
   }
   const auto reference = MakeOptimizer(comm, options, fused);
   const auto state = MakeOptimizer(comm, options, separate);
-  auto step =
-      SeparateStep::Create(comm, state.get(), DataType::kFloat32,
-                           RondoCollectives(comm, DataType::kFloat32, way));
-  ASSERT_TRUE(step.ok()) << step.status().ToString();
+  std::vector<float> shard(layout->state_count());
+  SeparateStep step(comm, state.get(), DataType::kFloat32,
+                    RondoCollectives(comm, DataType::kFloat32, way),
+                    shard.data());
   for (int i = 0; i < kSteps; ++i) {
     const auto want =
         reference->Step(gradients.data(), fused.data(), {.max_norm = max_norm});
-    const auto got = step->Step(gradients.data(), separate.data(), max_norm);
+    const auto got = step.Step(gradients.data(), separate.data(), max_norm);
     ASSERT_TRUE(want.ok()) << want.status().ToString();
     ASSERT_TRUE(got.ok()) << got.status().ToString();
     EXPECT_NEAR(*got, want->norm, 1e-6 * want->norm);
@@ -128,11 +128,11 @@ TEST(SeparateStepTest, ScalesWhatItsCollectivesDoNot) {
         };
         collectives.scale = 0.5f;
       }
-      auto step = SeparateStep::Create(&comm, state.get(), DataType::kFloat32,
-                                       collectives);
-      ASSERT_TRUE(step.ok());
+      std::vector<float> shard(layout->state_count());
+      SeparateStep step(&comm, state.get(), DataType::kFloat32, collectives,
+                        shard.data());
       const auto norm =
-          step->Step(gradients.data(), parameters[i].data(), 0.125);
+          step.Step(gradients.data(), parameters[i].data(), 0.125);
       ASSERT_TRUE(norm.ok());
       EXPECT_NEAR(*norm, 0.75 * std::sqrt(kCount), 1e-6 * *norm);
     }

@@ -40,7 +40,8 @@ Status StepBenchmark::Prepare() {
   RONDO_RETURN_IF_ERROR(Agree(communicator_, Allocate(layout)));
   RONDO_ASSIGN_OR_RETURN(fused_, MakeOptimizer(StepSchedule::kFused));
   RONDO_ASSIGN_OR_RETURN(separate_, MakeOptimizer(StepSchedule::kSeparate));
-  return AddAllSteps();
+  AddAllSteps();
+  return Status::Ok();
 }
 
 Status StepBenchmark::Allocate(const ModelLayout& layout) {
@@ -55,6 +56,8 @@ Status StepBenchmark::Allocate(const ModelLayout& layout) {
                            Buffer::Allocate(kind, layout.parameter_bytes()));
     std::memset(buffer->data(), 0, buffer->bytes());
   }
+  RONDO_ASSIGN_OR_RETURN(
+      shard_, PrivateMemory::Allocate(layout.state_count() * sizeof(float)));
   return Status::Ok();
 }
 
@@ -78,13 +81,11 @@ void StepBenchmark::AddOptimizerStep(std::string_view figure, std::string name,
        }});
 }
 
-Status StepBenchmark::AddSeparateStep(std::string_view figure, std::string name,
-                                      bool clips, StepCollectives collectives) {
-  Result<SeparateStep> made =
-      SeparateStep::Create(communicator_, separate_.get(),
-                           options_.gradient_type, std::move(collectives));
-  RONDO_RETURN_IF_ERROR(Agree(communicator_, made.status()));
-  separate_steps_.push_back(std::make_unique<SeparateStep>(*std::move(made)));
+void StepBenchmark::AddSeparateStep(std::string_view figure, std::string name,
+                                    bool clips, StepCollectives collectives) {
+  separate_steps_.push_back(std::make_unique<SeparateStep>(
+      communicator_, separate_.get(), options_.gradient_type,
+      std::move(collectives), reinterpret_cast<float*>(shard_.data())));
   SeparateStep* const step = separate_steps_.back().get();
   ways_.push_back(
       {std::string(figure), std::move(name), clips, /*same_bits=*/false,
@@ -92,12 +93,11 @@ Status StepBenchmark::AddSeparateStep(std::string_view figure, std::string name,
        [step](const void* gradients, void* parameters, double max_norm) {
          return step->Step(gradients, parameters, max_norm);
        }});
-  return Status::Ok();
 }
 
 // The baselines are the fastest that there are: where two ways may be the
 // faster one, both run.
-Status StepBenchmark::AddAllSteps() {
+void StepBenchmark::AddAllSteps() {
   AddOptimizerStep(kFused, "one pass", false, fused_.get());
   AddOptimizerStep(kFusedClip, "two passes", true, fused_.get());
   AddOptimizerStep(kUnfused, "the optimizer's passes", false, separate_.get());
@@ -110,12 +110,11 @@ Status StepBenchmark::AddAllSteps() {
   }
   for (bool clips : {false, true}) {
     for (const auto& [way, name] : reduces) {
-      RONDO_RETURN_IF_ERROR(AddSeparateStep(
+      AddSeparateStep(
           clips ? kUnfusedClip : kUnfused, name, clips,
-          RondoCollectives(communicator_, options_.gradient_type, way)));
+          RondoCollectives(communicator_, options_.gradient_type, way));
     }
   }
-  return Status::Ok();
 }
 
 // A quarter of what the norm of uniform gradients in [-1, 1] is expected to be.

@@ -27,6 +27,7 @@
 #include "perf/bench/buffer.h"
 #include "perf/cli/progress_line.h"
 #include "perf/step/model_check.h"
+#include "perf/step/private_memory.h"
 #include "perf/step/separate_step.h"
 #include "perf/step/step_limit.h"
 #include "perf/step/step_options.h"
@@ -53,8 +54,8 @@ class StepBenchmark {
       const StepBenchmarkOptions& options, Communicator* communicator);
 
   // A step of separate passes around these collectives.
-  Status AddSeparateStep(std::string_view figure, std::string name, bool clips,
-                         StepCollectives collectives);
+  void AddSeparateStep(std::string_view figure, std::string name, bool clips,
+                       StepCollectives collectives);
 
   const ModelLayout& layout() const { return separate_->layout(); }
 
@@ -71,7 +72,7 @@ class StepBenchmark {
       StepSchedule schedule) const;
   void AddOptimizerStep(std::string_view figure, std::string name, bool clips,
                         ShardedOptimizer* optimizer);
-  Status AddAllSteps();
+  void AddAllSteps();
   double max_norm() const;
 
   Status Check(uint64_t seed);
@@ -88,6 +89,7 @@ class StepBenchmark {
   Buffer gradients_;
   Buffer parameters_;
   Buffer fused_parameters_;  // what the fused step gave, to compare with
+  PrivateMemory shard_;      // fp32 gradients of the steps of separate passes
   std::unique_ptr<ShardedOptimizer> fused_;
   std::unique_ptr<ShardedOptimizer> separate_;
   std::vector<std::unique_ptr<SeparateStep>> separate_steps_;
