@@ -169,7 +169,23 @@ rondoStepResult_t ResultOf(const StepResult& result) {
 }  // namespace
 }  // namespace rondo
 
-using namespace rondo;  // NOLINT: C functions cannot live in it
+using rondo::AdamHyper;
+using rondo::AdamRule;
+using rondo::ForeignRule;
+using rondo::Guard;
+using rondo::HyperOf;
+using rondo::InvalidArgument;
+using rondo::InvalidUsage;
+using rondo::LayoutOf;
+using rondo::Make;
+using rondo::ModelLayout;
+using rondo::NeedPointer;
+using rondo::PlacedPiece;
+using rondo::ResultOf;
+using rondo::ShardedOptimizer;
+using rondo::Status;
+using rondo::StepOptions;
+using rondo::StepResult;
 
 rondoResult_t rondoOptimizerBufferSizes(rondoComm_t comm,
                                         const rondoParameter_t* parameters,

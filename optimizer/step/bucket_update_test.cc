@@ -47,7 +47,7 @@ class BucketUpdateTest : public testing::Test {
     std::iota(gradients_.begin(), gradients_.end(), 1.0f);
     setting_.rule = &rule_;
     setting_.state = &state_;
-    state_.gradient = *FloatArray::Allocate(layout_.state_count());
+    EXPECT_TRUE(state_.KeepGradient().ok());
   }
 
   Status Apply(size_t begin, size_t count, bool sources, bool destinations) {
@@ -94,7 +94,7 @@ TEST_F(BucketUpdateTest, TwoPhasesGiveWhatOneGives) {
   ASSERT_TRUE(ApplyShard(true, true).ok());
   const std::vector<float> whole = output_;
   ShardState fresh = *ShardState::Allocate(layout_.state_count(), 1);
-  fresh.gradient = *FloatArray::Allocate(layout_.state_count());
+  ASSERT_TRUE(fresh.KeepGradient().ok());
   setting_.state = &fresh;
   setting_.phase = UpdatePhase::kReduce;
   update_.Begin(&setting_);

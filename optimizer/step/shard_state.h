@@ -28,6 +28,8 @@ struct ShardState {
   FloatArray gradient;             // empty until a step needs it
 
   static Result<ShardState> Allocate(size_t count, int array_count);
+  // Makes room for `gradient`, where there is none yet.
+  Status KeepGradient();
 };
 
 }  // namespace rondo

@@ -95,10 +95,7 @@ Status StepRun::ForEachBucket(Collective collective,
 Status StepRun::Reduce(const UpdateSetting& step, const StepOptions& options,
                        StepResult* result) {
   const int64_t began_ns = NowNs();
-  FloatArray& kept = parts_.state.gradient;
-  if (kept.size() == 0) {
-    RONDO_ASSIGN_OR_RETURN(kept, FloatArray::Allocate(layout().state_count()));
-  }
+  RONDO_RETURN_IF_ERROR(parts_.state.KeepGradient());
   ExactSum squares;
   UpdateSetting setting = step;
   setting.phase = UpdatePhase::kReduce;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "collectives/kernels/convert.h"
-#include "optimizer/kernels/adamw_reference.h"
+#include "optimizer/kernels/adam_reference.h"
 
 namespace rondo::perf {
 namespace {
@@ -37,15 +37,6 @@ double UnitRoundoff(DataType type) {
   }
 }
 
-AdamWHyper ReferenceHyper(const AdamHyper& hyper) {
-  return {.learning_rate = hyper.learning_rate,
-          .beta1 = hyper.beta1,
-          .beta2 = hyper.beta2,
-          .epsilon = hyper.epsilon,
-          .weight_decay = hyper.weight_decay,
-          .decoupled = hyper.decoupled};
-}
-
 GradientSum SumOf(const StepCheck& check, int step, size_t index) {
   GradientSum sum;
   const size_t shifted = index + static_cast<size_t>(step - 1) * kStepShift;
@@ -55,9 +46,9 @@ GradientSum SumOf(const StepCheck& check, int step, size_t index) {
   return sum;
 }
 
-AdamWReference Reference(const StepCheck& check, const AdamWHyper& hyper,
-                         size_t index) {
-  AdamWReference element(TestInitial(check.seed, index));
+AdamReference Reference(const StepCheck& check, const AdamHyper& hyper,
+                        size_t index) {
+  AdamReference element(TestInitial(check.seed, index));
   const double scale = 1.0 / check.ranks;
   const double roundoff = UnitRoundoff(check.gradient_type);
   for (size_t step = 1; step <= check.coefficients.size(); ++step) {
@@ -71,8 +62,7 @@ AdamWReference Reference(const StepCheck& check, const AdamWHyper& hyper,
       bound = coefficient * bound +
               std::abs(gradient) * (NormTolerance(check) + 3 * 0x1p-24);
     }
-    element.Step(hyper, static_cast<int64_t>(step), /*decay=*/true, gradient,
-                 bound);
+    element.Step(hyper, static_cast<int64_t>(step), gradient, bound);
   }
   return element;
 }
@@ -123,7 +113,6 @@ double NormTolerance(const StepCheck& check) {
 
 int64_t CountOutside(const StepCheck& check, const AdamHyper& hyper,
                      size_t first, size_t count, const void* parameters) {
-  const AdamWHyper reference_hyper = ReferenceHyper(hyper);
   std::vector<double> got(std::min(count, kPieceElements));
   const auto* source = static_cast<const char*>(parameters);
   const size_t element_bytes = ElementSize(check.parameter_type);
@@ -134,8 +123,7 @@ int64_t CountOutside(const StepCheck& check, const AdamHyper& hyper,
                                       source + offset * element_bytes,
                                       DataType::kFloat64, got.data(), piece));
     for (size_t i = 0; i < piece; ++i) {
-      const AdamWReference want =
-          Reference(check, reference_hyper, first + offset + i);
+      const AdamReference want = Reference(check, hyper, first + offset + i);
       const double error = std::abs(got[i] - want.p());
       if (!(error <= want.p_bound(check.parameter_type))) ++outside;
     }

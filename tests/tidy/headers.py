@@ -14,7 +14,7 @@ import tempfile
 
 import source_tree
 
-C_HEADERS = ("collectives/rondo.h",)
+C_HEADERS = ("collectives/rondo.h", "optimizer/rondo_optimizer.h")
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
 CXX = ["g++", "-x", "c++", "-std=c++20"] + WARNINGS
 C = ["gcc", "-x", "c", "-std=c99", "-pedantic"] + WARNINGS

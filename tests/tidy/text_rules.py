@@ -7,7 +7,7 @@ MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 70
 _CODE_SUFFIXES = (".h", ".cc", ".c", ".bzl", ".py", ".sh")
 # A header that C programs include cannot use `#pragma once`.
-_C_HEADERS = ("collectives/rondo.h",)
+_C_HEADERS = ("collectives/rondo.h", "optimizer/rondo_optimizer.h")
 # Spelled in pieces, so that this file does not break its own rule.
 _UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X)\b")
 _MACHINE_PATH = re.compile(r"(?<![\w.:/])/(?:wo" r"rk|ro" r"ot|ho" r"me)/")

@@ -1,4 +1,4 @@
-#include "optimizer/kernels/adamw_reference.h"
+#include "optimizer/kernels/adam_reference.h"
 
 #include <algorithm>
 #include <cmath>
@@ -34,10 +34,10 @@ Rounding RoundingOf(DataType type) {
 
 }  // namespace
 
-void AdamWReference::Step(const AdamWHyper& hyper, int64_t step, bool decay,
-                          double gradient, double gradient_bound) {
+void AdamReference::Step(const AdamHyper& hyper, int64_t step, double gradient,
+                         double gradient_bound) {
   constexpr double u = kRoundoff;
-  const double weight_decay = decay ? hyper.weight_decay : 0.0;
+  const double weight_decay = hyper.weight_decay;
   const double b1 = hyper.beta1;
   const double b2 = hyper.beta2;
   const double w = 1 - b1;
@@ -85,7 +85,7 @@ void AdamWReference::Step(const AdamWHyper& hyper, int64_t step, bool decay,
                    u * std::abs(p_));
 }
 
-double AdamWReference::p_bound(DataType type) const {
+double AdamReference::p_bound(DataType type) const {
   const Rounding rounding = RoundingOf(type);
   return p_bound_ + rounding.relative * (std::abs(p_) + p_bound_) +
          rounding.absolute;

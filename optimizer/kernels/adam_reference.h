@@ -1,13 +1,13 @@
-// AdamWReference: one element of AdamW in double, with a bound on how far a
-// correct fp32 implementation may be from it.
+// AdamReference: one element of Adam or AdamW in double, with a bound on how
+// far a correct fp32 implementation may be from it.
 //
-// It is written from the published formulas, apart from adamw.h, and serves to
-// check results: tests, and benchmarks that verify what they time.
+// It is written from the published formulas, apart from adam_rule.h, and serves
+// to check results: tests, and benchmarks that verify what they time.
 //
 // The bound is a running error analysis. With u = 2^-24, every fp32 operation
 // gives the exact result times (1 + d), |d| <= u, and so does rounding a
 // constant once. Let e(x) bound |computed x - exact x|. To first order in u,
-// for the operations in the order that adamw.h states:
+// for the operations in the order of AdamMode::kTorchCompat:
 //
 //   kept = p * keep            e = keep * e(p) + 2u |kept|
 //       (one rounded constant, one product)
@@ -23,8 +23,10 @@
 //       (the difference of square roots; the last root is 0 where e(v') > v';
 //       sqrt(e(v')) if that is less)
 //   d    = r / c + epsilon     e = e(r) / c + 2u r / c + u epsilon + u d
-//   q    = m' / d              e = (e(m') + |q| e(d)) / (d - e(d)) + u |q|
-//   p'   = kept + a q          e = e(kept) + |a| e(q) + 2u |a q| + u |p'|
+//   q    = a m' / d            e = |a| (e(m') + |m' / d| e(d)) / (d - e(d))
+//                                  + 3u |q|
+//       (a rounded constant, a product and a quotient)
+//   p'   = kept + q            e = e(kept) + e(q) + u |p'|
 //
 // Terms of higher order are covered by a factor of 1.001, and underflow, where
 // the relative model does not hold, by 1e-37 per operation.
@@ -32,24 +34,24 @@
 // Thread-safety: a value. Ownership: none. Failure: none; `step` is at least 1.
 //
 // Example:
-//   AdamWReference element(initial);
-//   element.Step(hyper, /*step=*/1, /*decay=*/true, gradient, /*error=*/0);
+//   AdamReference element(initial);
+//   element.Step(hyper, /*step=*/1, gradient, /*gradient_bound=*/0);
 //   EXPECT_NEAR(computed, element.p(), element.p_bound());
 #pragma once
 
 #include <cstdint>
 
 #include "collectives/kernels/data_type.h"
-#include "optimizer/kernels/adamw.h"
+#include "optimizer/kernels/adam_rule.h"
 
 namespace rondo {
 
-class AdamWReference {
+class AdamReference {
  public:
-  explicit AdamWReference(double parameter) : p_(parameter) {}
+  explicit AdamReference(double parameter) : p_(parameter) {}
 
   // `gradient`: exact; `gradient_bound`: how far the computed one may be off.
-  void Step(const AdamWHyper& hyper, int64_t step, bool decay, double gradient,
+  void Step(const AdamHyper& hyper, int64_t step, double gradient,
             double gradient_bound);
 
   double p() const { return p_; }
