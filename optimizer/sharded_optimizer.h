@@ -10,10 +10,11 @@
 //
 // With clipping, a loss scale or a check for infinities the update may not
 // begin before all gradients were seen. The step is two passes then: the first
-// sums the gradients, keeps this rank's shard of the sum in fp32, and measures
-// it; the second updates and gathers. What was measured is summed exactly
-// (ExactSum), so the norm does not depend on how the model is cut. A step that
-// is skipped is skipped on all ranks and changes nothing.
+// sums the gradients and measures the sum, which it keeps in fp32 unless
+// reading all gradients again is cheaper; the second updates and gathers. What
+// was measured is summed exactly (ExactSum), so the norm does not depend on how
+// the model is cut. A step that is skipped is skipped on all ranks and changes
+// nothing.
 //
 // Bits: parameters and state depend on neither bucket size nor on whether the
 // step runs in one pass or several, nor on where buffers lie.

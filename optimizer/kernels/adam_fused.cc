@@ -35,6 +35,7 @@ struct FusedArrays {
   float* v;
   size_t count;
   float scale;
+  float coefficient;
   bool stream;
 };
 
@@ -102,8 +103,9 @@ HWY_NOINLINE void UpdateWithNan(const AdamConstants& c, const FusedArrays& a,
   auto p = hn::LoadU(d, a.p + i);
   auto m = hn::LoadU(d, a.m + i);
   auto v = hn::LoadU(d, a.v + i);
-  AdamStep<kAccurate, false>(d, c, ScaledWithPlainNan(d, sum, a.scale), p, m,
-                             v);
+  const auto scaled = ScaledWithPlainNan(d, sum, a.scale);
+  AdamStep<kAccurate, false>(d, c, ScaledWithPlainNan(d, scaled, a.coefficient),
+                             p, m, v);
   hn::StoreU(p, d, a.p + i);
   hn::StoreU(m, d, a.m + i);
   hn::StoreU(v, d, a.v + i);
@@ -124,14 +126,17 @@ HWY_INLINE void UpdateBlock(const AdamConstants& constants,
   const hn::ScalableTag<float> d;
   const size_t lanes = hn::Lanes(d);
   const auto scale = hn::Set(d, a.scale);
+  const auto coefficient = hn::Set(d, a.coefficient);
   for (size_t i = begin; i < begin + count; i += 2 * lanes) {
     const size_t j = i + lanes;
     uint8_t* const to = result + (i - begin) * Target::kElementBytes;
     auto p0 = hn::LoadU(d, a.p + i), p1 = hn::LoadU(d, a.p + j);
     auto m0 = hn::LoadU(d, a.m + i), m1 = hn::LoadU(d, a.m + j);
     auto v0 = hn::LoadU(d, a.v + i), v1 = hn::LoadU(d, a.v + j);
-    const auto g0 = hn::Mul(SumOfSources<Source, kSources>(d, a, i), scale);
-    const auto g1 = hn::Mul(SumOfSources<Source, kSources>(d, a, j), scale);
+    auto g0 = hn::Mul(SumOfSources<Source, kSources>(d, a, i), scale);
+    auto g1 = hn::Mul(SumOfSources<Source, kSources>(d, a, j), scale);
+    g0 = hn::Mul(g0, coefficient);
+    g1 = hn::Mul(g1, coefficient);
     AdamStep<kAccurate, false>(d, c, g0, p0, m0, v0);
     AdamStep<kAccurate, false>(d, c, g1, p1, m1, v1);
     if (HWY_UNLIKELY(!hn::AllFalse(d, hn::IsNaN(hn::Add(p0, p1))))) {
@@ -155,7 +160,7 @@ HWY_INLINE void UpdateBlock(const AdamConstants& constants,
 // lines are put together, and cost a quarter of the speed.
 template <class Source, class Target, int kSources, bool kAccurate>
 size_t FusedLoop(const AdamConstants& constants, const FusedArrays& arrays) {
-  constexpr size_t kBlock = 256;
+  constexpr size_t kBlock = 1024;
   HWY_ALIGN uint8_t result[kBlock * Target::kElementBytes];
   const size_t two = 2 * hn::Lanes(hn::ScalableTag<float>());
   const size_t whole = arrays.count / two * two;
@@ -270,6 +275,7 @@ size_t FusedAdam(const AdamConstants& constants, const ElementUpdate& update) {
       .v = update.states[1],
       .count = update.count,
       .scale = update.scale,
+      .coefficient = update.coefficient,
       .stream = stream,
   };
   return HWY_DYNAMIC_DISPATCH(FusedOnTarget)(from, to, constants, arrays);

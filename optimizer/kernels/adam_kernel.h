@@ -19,15 +19,16 @@ namespace rondo {
 
 // What one step needs of the hyper-parameters, rounded once from double.
 struct AdamConstants {
-  bool accurate = false;          // AdamMode::kAccurate
-  float keep = 1;                 // torch_compat, decoupled: 1 - lr * decay
-  float decay = 0;                // accurate, decoupled: weight_decay
-  float l2_decay = 0;             // not decoupled: weight_decay
-  float one_minus_beta1 = 1;      // the part of g that enters m
-  float one_minus_beta2 = 1;      // the part of g * g that enters v
-  float beta2 = 0;                // the part of v that stays
-  float epsilon = 0;              //
-  float root_correction2 = 1;     // torch_compat: sqrt(1 - beta2^step)
+  bool accurate = false;      // AdamMode::kAccurate
+  float keep = 1;             // torch_compat, decoupled: 1 - lr * decay
+  float decay = 0;            // accurate, decoupled: weight_decay
+  float l2_decay = 0;         // not decoupled: weight_decay
+  float one_minus_beta1 = 1;  // the part of g that enters m
+  float one_minus_beta2 = 1;  // the part of g * g that enters v
+  float beta2 = 0;            // the part of v that stays
+  float epsilon = 0;          //
+  // torch_compat: 1 / sqrt(1 - beta2^step)
+  float inverse_root_correction2 = 1;
   float inverse_correction1 = 1;  // accurate: 1 / (1 - beta1^step)
   float inverse_correction2 = 1;  // accurate: 1 / (1 - beta2^step)
   float negative_rate = 0;  // accurate: -lr; torch_compat: that / correction1

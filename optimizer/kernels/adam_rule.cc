@@ -70,7 +70,8 @@ AdamConstants MakeAdamConstants(const AdamHyper& hyper, int64_t step) {
   constants.one_minus_beta2 = static_cast<float>(1.0 - hyper.beta2);
   constants.beta2 = static_cast<float>(hyper.beta2);
   constants.epsilon = static_cast<float>(hyper.epsilon);
-  constants.root_correction2 = static_cast<float>(std::sqrt(correction2));
+  constants.inverse_root_correction2 =
+      static_cast<float>(1.0 / std::sqrt(correction2));
   constants.inverse_correction1 = static_cast<float>(1.0 / correction1);
   constants.inverse_correction2 = static_cast<float>(1.0 / correction2);
   constants.negative_rate = static_cast<float>(

@@ -127,7 +127,7 @@ void ScalarStep(const AdamConstants& c, float g, float& p, float& m, float& v) {
     p = p + c.negative_rate * (ratio + c.decay * p);
   } else {
     v = v * c.beta2 + (c.one_minus_beta2 * g) * g;
-    const float root = std::sqrt(v) / c.root_correction2;
+    const float root = std::sqrt(v) * c.inverse_root_correction2;
     p = p + (c.negative_rate * m) / (root + c.epsilon);
   }
 }

@@ -51,7 +51,7 @@ HWY_INLINE void TorchAdamStep(D d, const AdamConstants& c, V g, V& p, V& m,
   m = Lerp(d, c.one_minus_beta1, m, g);
   const V part = hn::Mul(hn::Set(d, c.one_minus_beta2), g);
   v = hn::Add(hn::Mul(v, hn::Set(d, c.beta2)), hn::Mul(part, g));
-  const V root = hn::Div(hn::Sqrt(v), hn::Set(d, c.root_correction2));
+  const V root = hn::Mul(hn::Sqrt(v), hn::Set(d, c.inverse_root_correction2));
   const V denominator = hn::Add(root, hn::Set(d, c.epsilon));
   const V step = hn::Div(hn::Mul(hn::Set(d, c.negative_rate), m), denominator);
   p = hn::Add(kept, step);

@@ -20,6 +20,7 @@ struct ElementUpdate {
   // by; elements offset .. offset + count - 1 of each.
   std::span<const ConstElements> sources;
   float scale = 1;
+  float coefficient = 1;  // and then by this, with a rounding of its own
   // Where the new parameters go, at the same elements.
   std::span<const MutableElements> destinations;
   StoreHint hint = StoreHint::kCached;

@@ -22,6 +22,10 @@ void UpdateTilesFrom(const UpdateRule& rule, int group,
     const size_t offset = update.offset + at;
     float* const parameter = update.parameter + at;
     SumGradientTile(update.sources, offset, count, update.scale, gradient);
+    if (update.coefficient != 1) {
+      const ConstElements scaled{DataType::kFloat32, gradient};
+      SumGradientTile({&scaled, 1}, 0, count, update.coefficient, gradient);
+    }
     rule.ApplyTile(group, gradient, parameter, states, count);
     StoreParameterTile(parameter, count, update.destinations, offset,
                        update.hint);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fmt/format.h"
+#include "optimizer/kernels/measure_tile.h"
 #include "optimizer/kernels/tile_kernels.h"
 #include "optimizer/kernels/update_elements.h"
 
@@ -22,7 +23,7 @@ BucketUpdate::BucketUpdate(const ModelLayout& layout, int bucket, int rank) {
 void BucketUpdate::Begin(const UpdateSetting* setting) {
   setting_ = setting;
   applied_count_ = 0;
-  partly_kept_.clear();
+  ragged_.clear();
 }
 
 Result<UpdateOutcome> BucketUpdate::Apply(
@@ -42,8 +43,9 @@ Result<UpdateOutcome> BucketUpdate::Apply(
     const size_t at = std::max(range.vector_offset, piece->begin);
     const Part part{&*piece, at, std::min(end, piece->end) - at,
                     at - range.vector_offset};
-    if (setting_->phase == UpdatePhase::kReduce) {
-      KeepPart(part, sources);
+    if (setting_->phase == UpdatePhase::kReduce ||
+        setting_->phase == UpdatePhase::kMeasure) {
+      ReducePart(part, sources);
     } else {
       UpdatePart(part, sources, destinations);
     }
@@ -73,7 +75,8 @@ void BucketUpdate::UpdatePart(const Part& part,
   UpdateElements(
       *setting_->rule, part.piece->group,
       {.sources = kept ? std::span<const ConstElements>(&own, 1) : sources,
-       .scale = kept ? setting_->coefficient : setting_->scale,
+       .scale = kept ? 1 : setting_->scale,
+       .coefficient = setting_->coefficient,
        .destinations = destinations,
        .hint =
            destinations.empty() ? StoreHint::kCached : destinations[0].store,
@@ -83,44 +86,54 @@ void BucketUpdate::UpdatePart(const Part& part,
        .states = arrays});
 }
 
-void BucketUpdate::KeepPart(const Part& part,
-                            std::span<const ConstElements> sources) {
+float* BucketUpdate::KeptAt(const Part& part) const {
+  if (setting_->phase == UpdatePhase::kMeasure) return nullptr;
+  return setting_->state->gradient.data() + part.state_offset();
+}
+
+void BucketUpdate::ReducePart(const Part& part,
+                              std::span<const ConstElements> sources) {
   for (size_t done = 0; done < part.count;) {
     Part tile = part;
     tile.begin += done;
     tile.range_offset += done;
     tile.count =
         std::min(part.count - done, kTileElements - tile.begin % kTileElements);
-    KeepTile(tile, sources);
+    ReduceTile(tile, sources);
     done += tile.count;
   }
 }
 
 // Every square is summed within its whole tile, however the tile came.
-void BucketUpdate::KeepTile(const Part& part,
-                            std::span<const ConstElements> sources) {
-  alignas(64) float gradient[kTileElements];
-  SumGradientTile(sources, part.range_offset, part.count, setting_->scale,
-                  gradient);
-  const size_t tile = part.begin / kTileElements * kTileElements;
-  const size_t tile_count =
-      std::min(part.piece->end, tile + kTileElements) - tile;
-  const bool whole = part.count == tile_count;
-  float* const kept = setting_->state->gradient.data() + part.state_offset();
-  const MutableElements to{DataType::kFloat32, kept};
-  StoreParameterTile(gradient, part.count, {&to, 1}, 0,
-                     whole ? StoreHint::kStream : StoreHint::kCached);
-  if (setting_->squares == nullptr) return;
-  const float* measured = gradient;
-  if (!whole) {
-    size_t& so_far = partly_kept_[tile];
-    so_far += part.count;
-    if (so_far < tile_count) return;
-    measured = kept - (part.begin - tile);
-    partly_kept_.erase(tile);
-  }
+void BucketUpdate::ReduceTile(const Part& part,
+                              std::span<const ConstElements> sources) {
+  const bool whole =
+      part.begin % kTileElements == 0 &&
+      part.count == std::min(part.piece->end - part.begin, kTileElements);
+  if (!whole) return ReduceRaggedTile(part, sources);
+  const SquaredSum measured =
+      SumAndMeasureTile(sources, part.range_offset, part.count, setting_->scale,
+                        KeptAt(part), StoreHint::kStream);
   // A sum that is not finite says so itself.
-  setting_->squares->Add(TileSquaredSum(measured, tile_count).sum);
+  if (setting_->squares != nullptr) setting_->squares->Add(measured.sum);
+}
+
+void BucketUpdate::ReduceRaggedTile(const Part& part,
+                                    std::span<const ConstElements> sources) {
+  const size_t begin = part.begin / kTileElements * kTileElements;
+  const size_t count = std::min(part.piece->end - begin, kTileElements);
+  RaggedTile& tile = ragged_[begin];
+  tile.sums.resize(count);
+  float* const sums = tile.sums.data() + (part.begin - begin);
+  SumGradientTile(sources, part.range_offset, part.count, setting_->scale,
+                  sums);
+  if (float* const kept = KeptAt(part)) std::copy_n(sums, part.count, kept);
+  tile.count += part.count;
+  if (tile.count < count) return;
+  if (setting_->squares != nullptr) {
+    setting_->squares->Add(TileSquaredSum(tile.sums.data(), count).sum);
+  }
+  ragged_.erase(begin);
 }
 
 }  // namespace rondo

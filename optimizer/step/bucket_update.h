@@ -30,9 +30,10 @@
 namespace rondo {
 
 enum class UpdatePhase {
-  kWhole,   // sources are summed, the rule applied, parameters stored
-  kReduce,  // sources are summed and kept, and measured if a sum is given
-  kApply,   // what was kept goes to the rule, and parameters are stored
+  kWhole,    // sources are summed, the rule applied, parameters stored
+  kReduce,   // sources are summed and kept, and measured if a sum is given
+  kMeasure,  // sources are summed and measured, but not kept
+  kApply,    // what was kept goes to the rule, and parameters are stored
 };
 
 // What the buckets of one pass of a step share.
@@ -41,8 +42,8 @@ struct UpdateSetting {
   const UpdateRule* rule = nullptr;
   ShardState* state = nullptr;
   float scale = 1;              // of the sum of gradients
-  float coefficient = 1;        // of what was kept
-  ExactSum* squares = nullptr;  // kReduce: receives the squares of the sums
+  float coefficient = 1;        // of that, where clipping wants it
+  ExactSum* squares = nullptr;  // receives the squares of the scaled sums
 };
 
 class BucketUpdate : public Update {
@@ -82,16 +83,25 @@ class BucketUpdate : public Update {
   // The part may be larger than a tile, but is of one parameter.
   void UpdatePart(const Part& part, std::span<const ConstElements> sources,
                   std::span<const MutableElements> destinations);
-  void KeepPart(const Part& part, std::span<const ConstElements> sources);
-  void KeepTile(const Part& part, std::span<const ConstElements> sources);
+  void ReducePart(const Part& part, std::span<const ConstElements> sources);
+  void ReduceTile(const Part& part, std::span<const ConstElements> sources);
+  void ReduceRaggedTile(const Part& part,
+                        std::span<const ConstElements> sources);
+  // Where the sums of a part are kept; null where they are not.
+  float* KeptAt(const Part& part) const;
 
   size_t begin_ = 0;  // of the shard, in the bucket
   size_t count_ = 0;
   std::vector<Piece> pieces_;
   const UpdateSetting* setting_ = nullptr;
   size_t applied_count_ = 0;
-  // Elements kept of tiles of which not all were: by where the tile begins.
-  std::map<size_t, size_t> partly_kept_;
+  // The sums of tiles that came in parts and are not complete: by where the
+  // tile begins.
+  struct RaggedTile {
+    size_t count = 0;
+    std::vector<float> sums;
+  };
+  std::map<size_t, RaggedTile> ragged_;
 };
 
 }  // namespace rondo

@@ -47,15 +47,12 @@ Status StepRun::Run(const void* gradients, void* parameters,
       static_cast<float>(1.0 / (parts_.divisor * options.loss_scale));
   result->measured = options.max_norm > 0 || options.loss_scale != 1 ||
                      options.skip_non_finite;
-  if (parts_.fused && !result->measured) {
-    setting.phase = UpdatePhase::kWhole;
-    RONDO_RETURN_IF_ERROR(ForEachBucket(Collective::kShardedStep, setting));
-    result->timings.update_us = MicrosecondsSince(began_ns);
-  } else {
+  if (result->measured || !parts_.fused) {
     RONDO_RETURN_IF_ERROR(Reduce(setting, options, result));
-    if (!result->skipped) {
-      RONDO_RETURN_IF_ERROR(ApplyAndGather(setting, result));
-    }
+  }
+  if (!result->skipped) {
+    setting.coefficient = static_cast<float>(result->coefficient);
+    RONDO_RETURN_IF_ERROR(UpdateAndGather(setting, result));
   }
   result->timings.total_us = MicrosecondsSince(began_ns);
   return Status::Ok();
@@ -95,10 +92,13 @@ Status StepRun::ForEachBucket(Collective collective,
 Status StepRun::Reduce(const UpdateSetting& step, const StepOptions& options,
                        StepResult* result) {
   const int64_t began_ns = NowNs();
-  RONDO_RETURN_IF_ERROR(parts_.state.KeepGradient());
   ExactSum squares;
   UpdateSetting setting = step;
-  setting.phase = UpdatePhase::kReduce;
+  setting.phase = UpdatePhase::kMeasure;
+  if (KeepsSums()) {
+    RONDO_RETURN_IF_ERROR(parts_.state.KeepGradient());
+    setting.phase = UpdatePhase::kReduce;
+  }
   if (result->measured) setting.squares = &squares;
   RONDO_RETURN_IF_ERROR(ForEachBucket(Collective::kReduceUpdate, setting));
   result->timings.reduce_us = MicrosecondsSince(began_ns);
@@ -120,12 +120,22 @@ Status StepRun::Measure(const ExactSum& squares, const StepOptions& options,
   return Status::Ok();
 }
 
-Status StepRun::ApplyAndGather(UpdateSetting setting, StepResult* result) {
+// Keeping a sum costs four bytes written and four read again; reading the
+// gradients of all ranks again costs as many bytes as they have, and no memory.
+bool StepRun::KeepsSums() const {
+  constexpr size_t kKeptBytes = 2 * sizeof(float);
+  return !parts_.fused ||
+         layout().world_size() * ElementSize(parts_.gradient_type) >=
+             kKeptBytes;
+}
+
+Status StepRun::UpdateAndGather(UpdateSetting setting, StepResult* result) {
   const int64_t began_ns = NowNs();
-  setting.phase = UpdatePhase::kApply;
-  setting.coefficient = static_cast<float>(result->coefficient);
+  const bool kept = KeepsSums() && (result->measured || !parts_.fused);
+  setting.phase = kept ? UpdatePhase::kApply : UpdatePhase::kWhole;
   if (parts_.fused) {
-    RONDO_RETURN_IF_ERROR(ForEachBucket(Collective::kUpdateGather, setting));
+    RONDO_RETURN_IF_ERROR(ForEachBucket(
+        kept ? Collective::kUpdateGather : Collective::kShardedStep, setting));
     result->timings.update_us = MicrosecondsSince(began_ns);
     return Status::Ok();
   }

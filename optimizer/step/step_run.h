@@ -1,8 +1,9 @@
 // StepRun: does the steps of a sharded optimizer.
 //
 // It knows which calls a step is made of: one per bucket where nothing has to
-// be known of all gradients first; else a pass that reduces and measures, the
-// exchange of the norm, and a pass that updates and gathers. The separate
+// be known of all gradients first; else a pass that measures their sums (and
+// keeps them, if that is cheaper than making them again), the exchange of the
+// norm, and a pass that updates and gathers. The separate
 // schedule is reduce-scatter, update and all-gather one after the other.
 //
 // Thread-safety: one thread at a time. Ownership: owns layout, rule and state.
@@ -63,7 +64,10 @@ class StepRun {
                 StepResult* result);
   Status Measure(const ExactSum& squares, const StepOptions& options,
                  StepResult* result);
-  Status ApplyAndGather(UpdateSetting setting, StepResult* result);
+  // Whether the first of two passes keeps the sums of gradients for the second,
+  // which else makes them again.
+  bool KeepsSums() const;
+  Status UpdateAndGather(UpdateSetting setting, StepResult* result);
   Status UpdateOwn(const UpdateSetting& setting);
   Status GatherParameters();
 
