@@ -57,6 +57,7 @@ template <class Format, int kSources, class D>
 HWY_INLINE hn::VFromD<D> SumOfSources(D d, const FusedArrays& a, size_t i) {
   const size_t at = i * Format::kElementBytes;
   auto sum = Format::Load(d, a.sources[0] + at);
+  if constexpr (kSources == 1) return sum;
   if constexpr (kSources == 2) {
     return hn::Add(sum, Format::Load(d, a.sources[1] + at));
   }
@@ -182,15 +183,23 @@ size_t FusedLoop(const AdamConstants& constants, const FusedArrays& arrays) {
   return whole;
 }
 
+template <class Source, class Target, bool kAccurate>
+size_t FusedSources(const AdamConstants& constants, const FusedArrays& arrays) {
+  switch (arrays.source_count) {
+    case 1:
+      return FusedLoop<Source, Target, 1, kAccurate>(constants, arrays);
+    case 2:
+      return FusedLoop<Source, Target, 2, kAccurate>(constants, arrays);
+    default:
+      return FusedLoop<Source, Target, 0, kAccurate>(constants, arrays);
+  }
+}
+
 template <class Source, class Target>
 size_t FusedModes(const AdamConstants& constants, const FusedArrays& arrays) {
-  const bool two = arrays.source_count == 2;
-  const auto run = constants.accurate
-                       ? (two ? FusedLoop<Source, Target, 2, true>
-                              : FusedLoop<Source, Target, 0, true>)
-                       : (two ? FusedLoop<Source, Target, 2, false>
-                              : FusedLoop<Source, Target, 0, false>);
-  return run(constants, arrays);
+  return constants.accurate
+             ? FusedSources<Source, Target, true>(constants, arrays)
+             : FusedSources<Source, Target, false>(constants, arrays);
 }
 
 template <class Source>
