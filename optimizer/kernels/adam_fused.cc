@@ -85,13 +85,10 @@ HWY_INLINE auto RoundNumber(D d, V v) {
 template <class D, class V>
 HWY_INLINE void StoreTwo(Bfloat16Format, D d, V a, V b, uint8_t* to) {
   const hn::Repartition<uint16_t, D> both;
-  const hn::Half<decltype(both)> half;
-  const hn::RebindToSigned<D> di;
-  const auto narrow = [&](V v) HWY_ATTR {
-    const auto kept = hn::ShiftRight<16>(RoundNumber(d, v));
-    return hn::DemoteTo(half, hn::BitCast(di, kept));
-  };
-  StoreBytes(hn::Combine(both, narrow(b), narrow(a)), both, to);
+  // The upper halves of all lanes.
+  StoreBytes(hn::ConcatOdd(both, hn::BitCast(both, RoundNumber(d, b)),
+                           hn::BitCast(both, RoundNumber(d, a))),
+             both, to);
 }
 
 // One vector of elements where something is NaN: with all the care that the
