@@ -51,15 +51,19 @@ class ShardedOptimizerBitsTest : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Ranks, ShardedOptimizerBitsTest,
                          testing::Values(1, 2, 3, 5, 7, 8));
 
+// With few ranks and 16-bit gradients, clipping sums the gradients twice
+// instead of keeping the sums.
 TEST_P(ShardedOptimizerBitsTest, FusedAndSeparateAgreeClippedAndNot) {
-  for (double max_norm : {0.0, 5.0}) {
-    OptimizerRun run = BaseRun(GetParam());
-    run.step_options.max_norm = max_norm;
-    const RunOutcome fused = RunOptimizer(run);
-    run.options.schedule = StepSchedule::kSeparate;
-    const RunOutcome separate = RunOptimizer(run);
-    EXPECT_EQ(FirstDifference(fused, separate), -1) << max_norm;
-    if (max_norm > 0) {
+  for (DataType gradients : {DataType::kFloat32, DataType::kBfloat16}) {
+    for (double max_norm : {0.0, 5.0}) {
+      OptimizerRun run = BaseRun(GetParam());
+      run.options.gradient_type = gradients;
+      run.step_options.max_norm = max_norm;
+      const RunOutcome fused = RunOptimizer(run);
+      run.options.schedule = StepSchedule::kSeparate;
+      const RunOutcome separate = RunOptimizer(run);
+      EXPECT_EQ(FirstDifference(fused, separate), -1) << max_norm;
+      if (max_norm == 0) continue;
       EXPECT_LT(fused.results[0].coefficient, 1);
       EXPECT_EQ(fused.results[0].norm, separate.results[0].norm);
     }
@@ -69,6 +73,8 @@ TEST_P(ShardedOptimizerBitsTest, FusedAndSeparateAgreeClippedAndNot) {
 TEST_P(ShardedOptimizerBitsTest, BucketSizesAndChunksDoNotMatter) {
   for (double max_norm : {0.0, 5.0}) {
     OptimizerRun run = BaseRun(GetParam());
+    run.options.gradient_type =
+        max_norm > 0 ? DataType::kBfloat16 : DataType::kFloat32;
     run.step_options.max_norm = max_norm;
     const RunOutcome whole = RunOptimizer(run);
     for (size_t target : {size_t{1}, size_t{3000}}) {
@@ -102,6 +108,19 @@ TEST_P(ShardedOptimizerBitsTest, ANormThatNeedsNoClippingChangesNothing) {
   const RunOutcome measured = RunOptimizer(run);
   EXPECT_EQ(measured.results[0].coefficient, 1);
   EXPECT_EQ(FirstDifference(plain, measured), -1);
+}
+
+// A ring does the work there.
+TEST(ShardedOptimizerHostsTest, FusedAndSeparateAgreeAcrossHosts) {
+  for (double max_norm : {0.0, 5.0}) {
+    OptimizerRun run = BaseRun(3);
+    run.host_ids = {"a", "a", "b"};
+    run.options.gradient_type = DataType::kBfloat16;
+    run.step_options.max_norm = max_norm;
+    const RunOutcome fused = RunOptimizer(run);
+    run.options.schedule = StepSchedule::kSeparate;
+    EXPECT_EQ(FirstDifference(fused, RunOptimizer(run)), -1) << max_norm;
+  }
 }
 
 // The controls: what must be seen.

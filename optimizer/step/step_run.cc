@@ -122,9 +122,10 @@ Status StepRun::Measure(const ExactSum& squares, const StepOptions& options,
 
 // Keeping a sum costs four bytes written and four read again; reading the
 // gradients of all ranks again costs as many bytes as they have, and no memory.
+// Between hosts they would have to travel twice.
 bool StepRun::KeepsSums() const {
   constexpr size_t kKeptBytes = 2 * sizeof(float);
-  return !parts_.fused ||
+  return !parts_.fused || communicator().host_count() > 1 ||
          layout().world_size() * ElementSize(parts_.gradient_type) >=
              kKeptBytes;
 }

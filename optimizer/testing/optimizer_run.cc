@@ -219,11 +219,12 @@ std::vector<float> InitialOf(size_t count, int parameter) {
 RunOutcome RunOptimizer(const OptimizerRun& run) {
   RunOutcome outcome;
   std::mutex mutex;
-  RunWorld({.ranks = run.ranks, .settings = run.settings},
-           [&](Communicator& comm) {
-             RankRun rank(run, &comm);
-             rank.Run(&outcome, &mutex);
-           });
+  RunWorld(
+      {.ranks = run.ranks, .host_ids = run.host_ids, .settings = run.settings},
+      [&](Communicator& comm) {
+        RankRun rank(run, &comm);
+        rank.Run(&outcome, &mutex);
+      });
   return outcome;
 }
 

@@ -35,6 +35,7 @@ std::vector<float> InitialOf(size_t count, int parameter);
 
 struct OptimizerRun {
   int ranks = 1;
+  std::vector<std::string> host_ids = {};  // empty: one host
   ShardedOptimizerOptions options = {};
   // Null: Adam with two groups, hyper-parameters so large that every term shows
   // in the result.
