@@ -157,6 +157,10 @@ int Communicator::local_rank() const {
 
 int Communicator::local_size() const { return impl_->LocalSize(); }
 
+bool Communicator::ranks_read_each_other() const {
+  return impl_->engine.can_read();
+}
+
 const Parameters& Communicator::parameters() const { return impl_->parameters; }
 
 std::string Communicator::Describe() const {

@@ -155,6 +155,9 @@ class Communicator {
   int host_count() const;
   int local_rank() const;  // among the ranks of this host
   int local_size() const;
+  // Whether every rank may read every other's ordinary memory, which takes one
+  // host and the system's permission.
+  bool ranks_read_each_other() const;
   const Parameters& parameters() const;
   std::string Describe() const;  // transport and lanes, one line, for people
   CommunicatorCounters counters() const;

@@ -67,6 +67,27 @@ Result<AdamHyper> HyperOf(const rondoAdam_t& adam) {
                                               : AdamMode::kTorchCompat};
 }
 
+Result<std::unique_ptr<UpdateRule>> AdamOf(const rondoAdam_t* groups,
+                                           int group_count) {
+  if (group_count > 0) RONDO_RETURN_IF_ERROR(NeedPointer(groups, "groups"));
+  std::vector<AdamHyper> hyper;
+  for (int i = 0; i < group_count; ++i) {
+    RONDO_ASSIGN_OR_RETURN(const AdamHyper one, HyperOf(groups[i]));
+    hyper.push_back(one);
+  }
+  RONDO_ASSIGN_OR_RETURN(auto rule, AdamRule::Create(std::move(hyper)));
+  return std::unique_ptr<UpdateRule>(std::move(rule));
+}
+
+Result<std::unique_ptr<UpdateRule>> RuleOf(const rondoUpdateRule_t* rule) {
+  RONDO_RETURN_IF_ERROR(NeedPointer(rule, "rule"));
+  RONDO_RETURN_IF_ERROR(NeedPointer(rule->name, "rule->name"));
+  if (rule->apply_tile == nullptr) {
+    return InvalidArgument("rule->apply_tile is NULL");
+  }
+  return std::unique_ptr<UpdateRule>(std::make_unique<ForeignRule>(*rule));
+}
+
 Result<LayoutParameter> ParameterOf(const rondoParameter_t& from, int index) {
   const auto refuse = [index](const std::string& why) {
     return InvalidArgument(fmt::format("parameter {}: {}", index, why));
@@ -133,22 +154,26 @@ Result<ModelLayout> LayoutOf(rondoComm_t comm,
   return ShardedOptimizer::LayoutFor(*comm->communicator, options);
 }
 
+using MadeRule = Result<std::unique_ptr<UpdateRule>>;
+
+// What is wrong on this rank alone is told to the others, who are waiting.
 Status Make(rondoOptimizer_t* optimizer, rondoComm_t comm,
             const rondoParameter_t* parameters, int count,
-            const rondoOptimizerConfig_t* config,
-            std::unique_ptr<UpdateRule> rule, AdamRule* adam,
+            const rondoOptimizerConfig_t* config, MadeRule rule,
             const void* buffer) {
-  RONDO_RETURN_IF_ERROR(NeedPointer(optimizer, "optimizer"));
-  *optimizer = nullptr;
   RONDO_RETURN_IF_ERROR(NeedComm(comm));
-  RONDO_ASSIGN_OR_RETURN(const ShardedOptimizerOptions options,
-                         OptionsOf(parameters, count, config));
+  Communicator* const communicator = comm->communicator.get();
+  const auto options = OptionsOf(parameters, count, config);
+  Status own = NeedPointer(optimizer, "optimizer");
+  if (own.ok()) *optimizer = nullptr;
+  if (own.ok()) own = options.status();
+  if (own.ok()) own = rule.status();
+  if (!own.ok()) return ShardedOptimizer::RefuseToCreate(communicator, own);
   auto made = std::make_unique<rondoOptimizer>();
+  made->adam = dynamic_cast<AdamRule*>(rule->get());
   RONDO_ASSIGN_OR_RETURN(
-      made->optimizer,
-      ShardedOptimizer::Create(comm->communicator.get(), std::move(rule),
-                               options, buffer));
-  made->adam = adam;
+      made->optimizer, ShardedOptimizer::Create(communicator, *std::move(rule),
+                                                *options, buffer));
   *optimizer = made.release();
   return Status::Ok();
 }
@@ -170,8 +195,7 @@ rondoStepResult_t ResultOf(const StepResult& result) {
 }  // namespace rondo
 
 using rondo::AdamHyper;
-using rondo::AdamRule;
-using rondo::ForeignRule;
+using rondo::AdamOf;
 using rondo::Guard;
 using rondo::HyperOf;
 using rondo::InvalidArgument;
@@ -182,6 +206,7 @@ using rondo::ModelLayout;
 using rondo::NeedPointer;
 using rondo::PlacedPiece;
 using rondo::ResultOf;
+using rondo::RuleOf;
 using rondo::ShardedOptimizer;
 using rondo::Status;
 using rondo::StepOptions;
@@ -233,19 +258,9 @@ rondoResult_t rondoOptimizerCreateAdam(rondoOptimizer_t* optimizer,
                                        const rondoOptimizerConfig_t* config,
                                        const rondoAdam_t* groups,
                                        int group_count, const void* buffer) {
-  return Guard([&]() -> Status {
-    if (group_count > 0) {
-      RONDO_RETURN_IF_ERROR(NeedPointer(groups, "groups"));
-    }
-    std::vector<AdamHyper> hyper;
-    for (int i = 0; i < group_count; ++i) {
-      RONDO_ASSIGN_OR_RETURN(const AdamHyper one, HyperOf(groups[i]));
-      hyper.push_back(one);
-    }
-    RONDO_ASSIGN_OR_RETURN(auto rule, AdamRule::Create(std::move(hyper)));
-    AdamRule* const adam = rule.get();
+  return Guard([&] {
     return Make(optimizer, comm, parameters, parameter_count, config,
-                std::move(rule), adam, buffer);
+                AdamOf(groups, group_count), buffer);
   });
 }
 
@@ -256,14 +271,9 @@ rondoResult_t rondoOptimizerCreate(rondoOptimizer_t* optimizer,
                                    const rondoOptimizerConfig_t* config,
                                    const rondoUpdateRule_t* rule,
                                    const void* buffer) {
-  return Guard([&]() -> Status {
-    RONDO_RETURN_IF_ERROR(NeedPointer(rule, "rule"));
-    RONDO_RETURN_IF_ERROR(NeedPointer(rule->name, "rule->name"));
-    if (rule->apply_tile == nullptr) {
-      return InvalidArgument("rule->apply_tile is NULL");
-    }
+  return Guard([&] {
     return Make(optimizer, comm, parameters, parameter_count, config,
-                std::make_unique<ForeignRule>(*rule), nullptr, buffer);
+                RuleOf(rule), buffer);
   });
 }
 

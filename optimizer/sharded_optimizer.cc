@@ -25,7 +25,8 @@ class ShardedOptimizer::Impl {
 
 namespace {
 
-Status CheckStepOptions(const StepOptions& options, int rank) {
+// `divisor`: of the sum over ranks, beside the loss scale.
+Status CheckStepOptions(const StepOptions& options, double divisor, int rank) {
   const auto refuse = [rank](const char* name, double value,
                              const char* accepted) {
     return InvalidArgument(fmt::format("{} is {} on rank {}: {} is accepted",
@@ -38,7 +39,40 @@ Status CheckStepOptions(const StepOptions& options, int rank) {
   if (!(options.loss_scale > 0) || !std::isfinite(options.loss_scale)) {
     return refuse("loss_scale", options.loss_scale, "a finite number above 0");
   }
+  const auto scale = static_cast<float>(1.0 / (divisor * options.loss_scale));
+  if (scale == 0 || !std::isfinite(scale)) {
+    return refuse("loss_scale", options.loss_scale,
+                  "one whose inverse, over the ranks, is a float above 0");
+  }
   return Status::Ok();
+}
+
+struct FlatBuffer {
+  const char* name;
+  const void* data;
+  size_t bytes;
+
+  uintptr_t begin() const { return reinterpret_cast<uintptr_t>(data); }
+  uintptr_t end() const { return begin() + bytes; }
+};
+
+Status CheckBuffers(const FlatBuffer& gradients, const FlatBuffer& parameters,
+                    int rank) {
+  for (const FlatBuffer& buffer : {gradients, parameters}) {
+    if (buffer.data != nullptr || buffer.bytes == 0) continue;
+    return InvalidArgument(
+        fmt::format("{} are null on rank {}: {} bytes are "
+                    "needed",
+                    buffer.name, rank, buffer.bytes));
+  }
+  const bool apart = gradients.end() <= parameters.begin() ||
+                     parameters.end() <= gradients.begin();
+  if (apart) return Status::Ok();
+  return InvalidArgument(fmt::format(
+      "gradients ({} bytes at {}) and parameters ({} bytes at {}) overlap on "
+      "rank {}: they must be disjoint",
+      gradients.bytes, gradients.data, parameters.bytes, parameters.data,
+      rank));
 }
 
 // The master copy of `count` elements at `state_offset` from the model's own.
@@ -118,6 +152,12 @@ Result<std::unique_ptr<ShardedOptimizer>> ShardedOptimizer::Create(
       std::make_unique<Impl>(std::move(parts), options.gradient_type)));
 }
 
+Status ShardedOptimizer::RefuseToCreate(Communicator* communicator,
+                                        const Status& why) {
+  if (communicator == nullptr) return why;
+  return CheckOptimizersAgree(communicator, {.own = why});
+}
+
 ShardedOptimizer::ShardedOptimizer(std::unique_ptr<Impl> impl)
     : impl_(std::move(impl)) {}
 
@@ -137,6 +177,11 @@ Status ShardedOptimizer::SetParameter(int parameter,
     return InvalidArgument(fmt::format("{} values for parameter '{}' of {}",
                                        values.size(), p.name, p.count()));
   }
+  if (parameters == nullptr && p.count() > 0) {
+    return InvalidArgument(
+        fmt::format("parameters are null on rank {}: {} bytes are needed",
+                    impl_->run.communicator().rank(), model.parameter_bytes()));
+  }
   return impl_->run.SetParameter(parameter, values, parameters);
 }
 
@@ -145,16 +190,11 @@ Result<StepResult> ShardedOptimizer::Step(const void* gradients,
                                           const StepOptions& options) {
   RONDO_RETURN_IF_ERROR(impl_->failure);
   const int rank = impl_->run.communicator().rank();
-  RONDO_RETURN_IF_ERROR(CheckStepOptions(options, rank));
-  if ((gradients == nullptr && layout().gradient_count() > 0) ||
-      (parameters == nullptr && layout().parameter_bytes() > 0)) {
-    return InvalidArgument(
-        fmt::format("{} are null on rank {}: {} are needed",
-                    gradients == nullptr ? "gradients" : "parameters", rank,
-                    gradients == nullptr
-                        ? fmt::format("{} elements", layout().gradient_count())
-                        : fmt::format("{} bytes", layout().parameter_bytes())));
-  }
+  RONDO_RETURN_IF_ERROR(CheckStepOptions(options, impl_->run.divisor(), rank));
+  RONDO_RETURN_IF_ERROR(CheckBuffers(
+      {"gradients", gradients,
+       layout().gradient_count() * ElementSize(impl_->gradient_type)},
+      {"parameters", parameters, layout().parameter_bytes()}, rank));
   RONDO_RETURN_IF_ERROR(rule().BeginStep(impl_->steps + 1));
   StepResult result;
   result.step = impl_->steps;

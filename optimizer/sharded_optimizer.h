@@ -13,11 +13,15 @@
 // sums the gradients and measures the sum, which it keeps in fp32 unless
 // reading all gradients again is cheaper; the second updates and gathers. What
 // was measured is summed exactly (ExactSum), so the norm does not depend on how
-// the model is cut. A step that is skipped is skipped on all ranks and changes
-// nothing.
+// sums were dealt out. A step that is skipped is skipped on all ranks and
+// changes nothing.
 //
-// Bits: parameters and state depend on neither bucket size nor on whether the
-// step runs in one pass or several, nor on where buffers lie.
+// Bits: on one host, where sums are made in rank order and in fp32, parameters
+// and state depend on neither bucket size nor on whether the step runs in one
+// pass or several, nor on where buffers lie. Across hosts, with
+// RONDO_ALGO=ring, and for ordinary memory that ranks may not read of each
+// other, sums go around a ring in the gradients' own type: they are the same
+// for both schedules, but from three ranks on depend on how the model is cut.
 //
 // Buffers: gradients and parameters are the flat buffers of the layout
 // (gradient_count() elements, parameter_bytes() bytes), of any memory; the step
@@ -27,7 +31,9 @@
 //
 // Create() and Step() are collective. Create() compares layout, rule and
 // initial values over all ranks and fails on each of them when one differs,
-// naming rank and parameter. Steps compare the rule's settings and options.
+// naming rank and parameter. Steps compare the rule's settings and options;
+// arguments that one rank refuses are an error there at once, and elsewhere
+// when the deadline of the step passes.
 //
 // Thread-safety: one thread at a time. Ownership: owns rule and state;
 // communicator and buffers stay the caller's. Failure: a step that fails
@@ -114,6 +120,10 @@ class ShardedOptimizer {
   static Result<std::unique_ptr<ShardedOptimizer>> Create(
       Communicator* communicator, std::unique_ptr<UpdateRule> rule,
       const ShardedOptimizerOptions& options, const void* parameters);
+  // Stands in for Create() on a rank that has nothing to create, because
+  // something went wrong before: returns `why`, and makes Create() fail on all
+  // others, with a message that names this rank.
+  static Status RefuseToCreate(Communicator* communicator, const Status& why);
   ~ShardedOptimizer();
   ShardedOptimizer(const ShardedOptimizer&) = delete;
   ShardedOptimizer& operator=(const ShardedOptimizer&) = delete;

@@ -316,7 +316,15 @@ TEST(ShardedOptimizerErrorTest, RefusedArgumentsChangeNothing) {
     };
     EXPECT_THAT(message({.max_norm = -1}), HasSubstr("max_norm is -1"));
     EXPECT_THAT(message({.loss_scale = 0}), HasSubstr("loss_scale is 0"));
+    EXPECT_THAT(message({.loss_scale = 1e46}),
+                HasSubstr("loss_scale is 1e+46"));
     EXPECT_FALSE(optimizer.Step(nullptr, parameters.data()).ok());
+    EXPECT_THAT(optimizer.Step(parameters.data() + 1000, parameters.data())
+                    .status()
+                    .ToString(),
+                HasSubstr("overlap on rank 0"));
+    EXPECT_FALSE(
+        optimizer.SetParameter(0, std::vector<float>(30), nullptr).ok());
     EXPECT_FALSE(optimizer.SetParameter(1, {}, parameters.data()).ok());
     EXPECT_FALSE(optimizer.SetParameter(0, {}, parameters.data()).ok());
     EXPECT_EQ(optimizer.steps(), 0);

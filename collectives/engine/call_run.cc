@@ -167,9 +167,11 @@ Status CallRun::ChooseMove() {
   if (!from_memory) {
     return Status(
         Code::kNotSupported,
-        "RONDO_ALGO=direct, but not all buffers of this call are symmetric, "
-        "and the system does not let ranks read each other's memory "
-        "(process_vm_readv); accepted here: auto, staged, ring");
+        fmt::format("RONDO_ALGO=direct, but not all buffers of this call are "
+                    "symmetric, and the system does not let ranks read each "
+                    "other's memory (process_vm_readv); accepted here: auto, "
+                    "{}ring",
+                    HasUpdate(arguments_.collective) ? "" : "staged, "));
   }
   BindPeers();
   RunProgram(*plan_.shape);

@@ -374,6 +374,11 @@ bool Engine::idle() const {
   return queue_.empty() && !running_;
 }
 
+bool Engine::may_be_busy() const {
+  std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  return !lock.owns_lock() || running_ || !queue_.empty();
+}
+
 TrafficCounters Engine::counters() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return counters_;

@@ -107,6 +107,9 @@ class Engine {
   // inside.
   bool Progress();
 
+  // False when no call is started or waiting. Never blocks: true as well while
+  // another thread is inside.
+  bool may_be_busy() const;
   // Sleeps until another rank of this host has done something, at most about a
   // millisecond; false, at once, where nothing would wake it in time.
   bool Sleep();

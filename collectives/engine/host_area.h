@@ -48,6 +48,8 @@ struct alignas(4096) HostArea {
 
   int32_t process_id = 0;
   uint64_t address = 0;  // of this area, in its rank's process
+  // What its cgroup allows this rank, in CPUs; 0: no limit.
+  int32_t cpu_quota = 0;
   // CPUs that this rank may run on.
   uint64_t cpus[kMaxCpus / 64] = {};
 

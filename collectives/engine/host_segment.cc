@@ -108,6 +108,7 @@ HostSegment::HostSegment(void* memory, size_t bytes, int local_rank,
   HostArea* mine = new (&AreaOf(local_rank)) HostArea;
   mine->process_id = static_cast<int32_t>(getpid());
   mine->address = reinterpret_cast<uint64_t>(mine);
+  mine->cpu_quota = CgroupCpuLimit("/proc/self");
   cpu_set_t cpus;
   if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0) CPU_ZERO(&cpus);
   for (int cpu = 0; cpu < std::min(kMaxCpus, CPU_SETSIZE); ++cpu) {
@@ -126,8 +127,12 @@ void HostSegment::CountCpus() {
   }
   // A kernel that does not tell, or ranks beyond what is counted.
   if (cpus == 0) cpus = UsableCpus();
-  const int quota = CgroupCpuLimit("/proc/self");
-  usable_cpus_ = quota > 0 ? std::min(cpus, quota) : cpus;
+  // The smallest quota counts, so that all ranks come to the same number.
+  usable_cpus_ = cpus;
+  for (int peer = 0; peer < local_size_; ++peer) {
+    const int quota = AreaOf(peer).cpu_quota;
+    if (quota > 0) usable_cpus_ = std::min(usable_cpus_, quota);
+  }
 }
 
 HostSegment::~HostSegment() { munmap(memory_, bytes_); }

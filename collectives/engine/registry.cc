@@ -63,7 +63,7 @@ void PauseForAllEngines(Backoff* backoff) {
     int busy = 0;
     Engine* last = nullptr;
     for (Engine* engine : registry.engines) {
-      if (engine->idle()) continue;
+      if (!engine->may_be_busy()) continue;
       ++busy;
       last = engine;
     }

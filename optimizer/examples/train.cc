@@ -248,11 +248,11 @@ class Trainer {
     for (int group : {0, 1}) {
       RONDO_RETURN_IF_ERROR(rule_->SetGroup(group, Hyper(step, group)));
     }
-    RONDO_RETURN_IF_ERROR(optimizer_
-                              ->Step(gradients_->buffer(),
-                                     parameters_->buffer(),
-                                     {.max_norm = options_.max_norm})
-                              .status());
+    RONDO_ASSIGN_OR_RETURN(
+        const StepResult made,
+        optimizer_->Step(gradients_->buffer(), parameters_->buffer(),
+                         {.max_norm = options_.max_norm}));
+    if (made.skipped) ++result_.skipped_steps;
     RONDO_RETURN_IF_ERROR(parameters_->Widen());
 
     RONDO_ASSIGN_OR_RETURN(double global_loss,
@@ -350,6 +350,10 @@ class Trainer {
 
   void PrintSummary() const {
     if (!prints()) return;
+    if (result_.skipped_steps > 0) {
+      fmt::print("\n{} steps were skipped: a gradient was not finite\n",
+                 result_.skipped_steps);
+    }
     fmt::print("\nwhat the model writes:\n{}\n\n", result_.sample);
     fmt::print("bytes per rank by class (master and moments are sharded):\n{}",
                BytesTable(result_));

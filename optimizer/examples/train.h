@@ -72,6 +72,7 @@ struct TrainResult {
   size_t parameters = 0;          // elements of the model
   std::string corpus;             // where the text came from
   std::vector<double> losses;     // mean over the global batch, of every step
+  int skipped_steps = 0;          // a gradient was not finite
   double seconds = 0;             // of all steps
   double tokens_per_s = 0;        // characters predicted, over all ranks
   std::vector<TrainBytes> bytes;  // of every rank

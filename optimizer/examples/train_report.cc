@@ -72,6 +72,7 @@ std::string TrainJson(const TrainOptions& options, const TrainResult& result) {
       {"corpus", result.corpus},
       {"parameters", result.parameters},
       {"losses", std::move(losses)},
+      {"skipped_steps", result.skipped_steps},
       {"seconds", result.seconds},
       {"tokens_per_s", result.tokens_per_s},
       {"bytes_per_rank", std::move(bytes)},

@@ -122,10 +122,11 @@ Status StepRun::Measure(const ExactSum& squares, const StepOptions& options,
 
 // Keeping a sum costs four bytes written and four read again; reading the
 // gradients of all ranks again costs as many bytes as they have, and no memory.
-// Between hosts they would have to travel twice.
+// Where ranks may not read each other (between hosts they would have to send
+// them twice), both passes might move differently, and so sum differently.
 bool StepRun::KeepsSums() const {
   constexpr size_t kKeptBytes = 2 * sizeof(float);
-  return !parts_.fused || communicator().host_count() > 1 ||
+  return !parts_.fused || !communicator().ranks_read_each_other() ||
          layout().world_size() * ElementSize(parts_.gradient_type) >=
              kKeptBytes;
 }

@@ -52,6 +52,7 @@ class StepRun {
 
   const Communicator& communicator() const { return *parts_.communicator; }
   const ModelLayout& layout() const { return parts_.layout; }
+  double divisor() const { return parts_.divisor; }
   UpdateRule& rule() { return *parts_.rule; }
   ShardState& state() { return parts_.state; }
   const ShardState& state() const { return parts_.state; }

@@ -1,12 +1,14 @@
 // One rank of a job that runs optimizer steps and prints what they gave.
 //
-//   steps GRADIENTS PARAMETERS [denied]
+//   steps GRADIENTS PARAMETERS TYPE [denied]
 //
-// GRADIENTS and PARAMETERS say where the flat buffers lie: "user", "symmetric",
-// or "mixed": symmetric on even ranks only. "denied" first forbids this process
-// to read another's memory, as a container does. Prints "bits HASH" of the
-// parameters, the fp32 state and the norms after some steps, clipped and not,
-// then "done"; or "problem ...". Exit status: 0, 1, or 2 for wrong arguments.
+// TYPE is that of the gradients: "float" or "half", whose gradients are so
+// large that a sum of three does not fit one. GRADIENTS and PARAMETERS say
+// where the flat buffers lie: "user", "symmetric", or "mixed": symmetric on
+// even ranks only. "denied" first forbids this process to read another's
+// memory, as a container does. Prints "bits HASH" of the parameters, the fp32
+// state and the norms after some steps, clipped and not, then "done"; or
+// "problem ...". Exit status: 0, 1, or 2 for wrong arguments.
 
 #include <algorithm>
 #include <cstdio>
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "collectives/communicator.h"
+#include "collectives/kernels/convert.h"
 #include "collectives/symmetric_buffer.h"
 #include "fmt/format.h"
 #include "optimizer/agreement/agreement.h"
@@ -75,13 +78,17 @@ float Gradient(size_t i, int step, int rank) {
 }
 
 Result<std::string> RunSteps(Communicator* comm, const std::string& where_from,
-                             const std::string& where_to) {
-  const ShardedOptimizerOptions options = Options();
+                             const std::string& where_to,
+                             DataType gradients_of) {
+  ShardedOptimizerOptions options = Options();
+  options.gradient_type = gradients_of;
   RONDO_ASSIGN_OR_RETURN(const ModelLayout layout,
                          ShardedOptimizer::LayoutFor(*comm, options));
   Memory gradients, parameters;
+  const bool half = options.gradient_type == DataType::kFloat16;
   RONDO_RETURN_IF_ERROR(gradients.Allocate(
-      layout.gradient_count() * sizeof(float), where_from, comm->rank()));
+      layout.gradient_count() * ElementSize(options.gradient_type), where_from,
+      comm->rank()));
   RONDO_RETURN_IF_ERROR(
       parameters.Allocate(layout.parameter_bytes(), where_to, comm->rank()));
   std::memset(parameters.data(), 0, layout.parameter_bytes());
@@ -92,14 +99,17 @@ Result<std::string> RunSteps(Communicator* comm, const std::string& where_from,
                                                   options, parameters.data()));
   uint64_t hash = 0;
   for (int step = 1; step <= kSteps; ++step) {
-    auto* values = reinterpret_cast<float*>(gradients.data());
-    for (size_t i = 0; i < layout.gradient_count(); ++i) {
-      values[i] = Gradient(i, step, comm->rank());
+    std::vector<float> values(layout.gradient_count());
+    for (size_t i = 0; i < values.size(); ++i) {
+      values[i] = half ? 40'000 : Gradient(i, step, comm->rank());
     }
+    RONDO_RETURN_IF_ERROR(ConvertElements(DataType::kFloat32, values.data(),
+                                          options.gradient_type,
+                                          gradients.data(), values.size()));
     RONDO_ASSIGN_OR_RETURN(
         const StepResult result,
         optimizer->Step(gradients.data(), parameters.data(),
-                        {.max_norm = step % 2 == 0 ? 1.0 : 0.0}));
+                        {.max_norm = half || step % 2 == 0 ? 1.0 : 0.0}));
     hash = Fingerprint(&result.norm, sizeof(result.norm), hash);
   }
   for (size_t i = 0; i < options.parameters.size(); ++i) {
@@ -120,13 +130,16 @@ Result<std::string> RunSteps(Communicator* comm, const std::string& where_from,
 }
 
 int Main(int argc, char** argv) {
-  if (argc < 3) return Say("usage: steps GRADIENTS PARAMETERS [denied]", 2);
-  if (argc > 3 && !testing::DenyReadingOthers()) {
+  if (argc < 4)
+    return Say("usage: steps GRADIENTS PARAMETERS TYPE [denied]", 2);
+  if (argc > 4 && !testing::DenyReadingOthers()) {
     return Say("no seccomp here", 1);
   }
   auto comm = Communicator::FromEnvironment();
   if (!comm.ok()) return Say("problem " + comm.status().ToString(), 1);
-  const Result<std::string> bits = RunSteps(comm->get(), argv[1], argv[2]);
+  const Result<std::string> bits = RunSteps(
+      comm->get(), argv[1], argv[2],
+      std::string(argv[3]) == "half" ? DataType::kFloat16 : DataType::kFloat32);
   if (!bits.ok()) return Say("problem " + bits.status().ToString(), 1);
   Say(*bits, 0);
   const CommunicatorCounters counters = (*comm)->counters();
