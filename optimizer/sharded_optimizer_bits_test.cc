@@ -31,7 +31,8 @@ int FirstDifference(const std::vector<std::vector<float>>& a,
   for (size_t i = 0; i < a.size(); ++i) {
     const bool same =
         a[i].size() == b[i].size() &&
-        std::memcmp(a[i].data(), b[i].data(), a[i].size() * sizeof(float)) == 0;
+        (a[i].empty() || std::memcmp(a[i].data(), b[i].data(),
+                                     a[i].size() * sizeof(float)) == 0);
     if (!same) return static_cast<int>(i);
   }
   return -1;
