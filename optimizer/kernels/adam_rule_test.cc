@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/kernels/every_target.h"
 #include "gtest/gtest.h"
-#include "optimizer/kernels/every_vector_unit.h"
 #include "optimizer/kernels/rule_run.h"
 #include "optimizer/kernels/tile.h"
 #include "transports/base/status.h"
@@ -142,7 +142,7 @@ TEST_P(AdamRuleTest, HasTheBitsOfTheScalarLoopOnEveryVectorUnit) {
       ScalarStep(constants, gradient[i], p[i], m[i], v[i]);
     }
   }
-  ForEveryVectorUnit([&](const std::string& unit) {
+  ForEveryTarget([&](const std::string& unit) {
     RuleRun run(*rule_, 0, kCount);
     for (int step = 1; step <= 3; ++step) run.Step(step);
     EXPECT_EQ(BitsOf(run.parameter), BitsOf(p)) << unit;
@@ -152,7 +152,7 @@ TEST_P(AdamRuleTest, HasTheBitsOfTheScalarLoopOnEveryVectorUnit) {
 }
 
 TEST_P(AdamRuleTest, BitsDependNeitherOnPlaceNorOnCount) {
-  ForEveryVectorUnit([&](const std::string& unit) {
+  ForEveryTarget([&](const std::string& unit) {
     RuleRun whole(*rule_, 0, kTileElements);
     RuleRun cut(*rule_, 0, kTileElements);
     const std::vector<float> gradient = GradientOfStep(kTileElements, 1);

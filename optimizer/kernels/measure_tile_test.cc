@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "collectives/kernels/convert.h"
+#include "collectives/kernels/every_target.h"
 #include "gtest/gtest.h"
-#include "optimizer/kernels/every_vector_unit.h"
 #include "optimizer/kernels/tile.h"
 
 namespace rondo {
@@ -48,7 +48,7 @@ TEST_P(MeasureTileTest, GivesTheBitsOfItsTwoParts) {
       alignas(64) float tile[kTileElements];
       SumGradientTile(gradients.sources, kOffset, count, kScale, tile);
       const SquaredSum want = TileSquaredSum(tile, count);
-      ForEveryVectorUnit([&](const std::string& unit) {
+      ForEveryTarget([&](const std::string& unit) {
         SCOPED_TRACE(unit);
         for (StoreHint hint : {StoreHint::kCached, StoreHint::kStream}) {
           alignas(64) float kept[kTileElements] = {};

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/kernels/every_target.h"
 #include "gtest/gtest.h"
-#include "optimizer/kernels/every_vector_unit.h"
 #include "optimizer/kernels/lion_rule.h"
 #include "optimizer/kernels/rule_run.h"
 #include "optimizer/kernels/sgd_rule.h"
@@ -79,7 +79,7 @@ ReferenceStep LionReference(const LionHyper& hyper) {
 
 void ExpectSameBitsOnEveryVectorUnit(UpdateRule& rule) {
   const RuleRun want = RunAll(rule);
-  ForEveryVectorUnit([&](const std::string& unit) {
+  ForEveryTarget([&](const std::string& unit) {
     const RuleRun got = RunAll(rule);
     EXPECT_EQ(BitsOf(got.parameter), BitsOf(want.parameter)) << unit;
     RuleRun cut(rule, 0, kTileElements);

@@ -14,10 +14,10 @@
 
 #include "collectives/engine/update.h"
 #include "collectives/kernels/data_type.h"
+#include "collectives/kernels/every_target.h"
 #include "collectives/kernels/half.h"
 #include "collectives/kernels/store_hint.h"
 #include "gtest/gtest.h"
-#include "optimizer/kernels/every_vector_unit.h"
 #include "optimizer/kernels/tile.h"
 
 namespace rondo {
@@ -118,7 +118,7 @@ TEST(SumGradientTileTest, HasTheBitsOfTheScalarLoop) {
       {kF64, kF64},
       {kF32, kB16, kF16, kF64},
   };
-  ForEveryVectorUnit([&](const std::string& unit) {
+  ForEveryTarget([&](const std::string& unit) {
     SCOPED_TRACE(unit);
     for (const auto& types : combinations) {
       for (size_t count : kCounts) {
@@ -199,7 +199,7 @@ TEST(StoreParameterTileTest, RoundsToEveryDestinationAndWritesNothingElse) {
       {kF16}, {kB16}, {kF32}, {kF64}, {kB16, kB16}, {kF32, kB16, kF16, kB16},
       {},
   };
-  ForEveryVectorUnit([&](const std::string& unit) {
+  ForEveryTarget([&](const std::string& unit) {
     SCOPED_TRACE(unit);
     for (const auto& types : combinations) {
       for (size_t count : kCounts) {
@@ -243,7 +243,7 @@ TEST(TileSquaredSumTest, HasTheSameBitsOnEveryVectorUnit) {
     for (float value : tile) in_sequence += static_cast<double>(value) * value;
     order_matters |= in_sequence != want;
     EXPECT_NEAR(want, in_sequence, 1e-12 * in_sequence);
-    ForEveryVectorUnit([&](const std::string& unit) {
+    ForEveryTarget([&](const std::string& unit) {
       const SquaredSum sum = TileSquaredSum(tile.data(), count);
       EXPECT_EQ(sum.sum, want) << unit << ", " << count << " elements";
       EXPECT_TRUE(sum.finite);
@@ -258,7 +258,7 @@ TEST(TileSquaredSumTest, FindsEveryElementThatIsNotFinite) {
     for (size_t at : {0, 15, 16, 1007, 1022}) {
       std::vector<float> tile = RandomTile(1023, 2);
       tile[at] = bad;
-      ForEveryVectorUnit([&](const std::string& unit) {
+      ForEveryTarget([&](const std::string& unit) {
         EXPECT_FALSE(TileSquaredSum(tile.data(), tile.size()).finite) << unit;
       });
     }

@@ -17,10 +17,10 @@
 #include "benchmark/benchmark.h"
 #include "collectives/engine/update.h"
 #include "collectives/kernels/data_type.h"
+#include "collectives/kernels/every_target.h"
 #include "collectives/kernels/store_hint.h"
 #include "hwy/aligned_allocator.h"
 #include "optimizer/kernels/adam_rule.h"
-#include "optimizer/kernels/every_vector_unit.h"
 #include "optimizer/kernels/tile_kernels.h"
 #include "optimizer/kernels/traffic_limit.h"
 #include "optimizer/kernels/update_elements.h"
@@ -128,7 +128,7 @@ void RegisterAll(int64_t target, const std::string& unit) {
 }  // namespace rondo
 
 int main(int argc, char** argv) {
-  for (int64_t target : rondo::VectorUnits()) {
+  for (int64_t target : rondo::EveryTarget()) {
     rondo::RegisterAll(target, hwy::TargetName(target));
   }
   benchmark::Initialize(&argc, argv);

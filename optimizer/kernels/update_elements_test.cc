@@ -15,12 +15,12 @@
 
 #include "collectives/engine/update.h"
 #include "collectives/kernels/data_type.h"
+#include "collectives/kernels/every_target.h"
 #include "collectives/kernels/half.h"
 #include "collectives/kernels/store_hint.h"
 #include "gtest/gtest.h"
 #include "optimizer/kernels/adam_fused.h"
 #include "optimizer/kernels/adam_rule.h"
-#include "optimizer/kernels/every_vector_unit.h"
 #include "optimizer/kernels/rule_run.h"
 #include "optimizer/kernels/tile.h"
 #include "optimizer/kernels/tile_kernels.h"
@@ -140,7 +140,7 @@ void ExpectSameAsByTile(const AdamHyper& hyper, const Types& types,
 }
 
 TEST(UpdateElementsTest, HasTheBitsOfTheTilesOnEveryVectorUnit) {
-  ForEveryVectorUnit([&](const std::string& unit) {
+  ForEveryTarget([&](const std::string& unit) {
     SCOPED_TRACE(unit);
     for (const Types& types : AllTypes()) {
       for (size_t count : {0, 1, 31, 64, 2500}) {
@@ -178,7 +178,7 @@ TEST(UpdateElementsTest, TheRoundedParametersAreTheMasters) {
 
 bool HasVectorUnit() {
   bool any = false;
-  ForEveryVectorUnit([&](const std::string& unit) {
+  ForEveryTarget([&](const std::string& unit) {
     any |= unit != "SCALAR" && unit != "Scalar";
   });
   return any;
