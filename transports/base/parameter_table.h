@@ -90,6 +90,16 @@
   PARAMETER(std::string, ucx_tls, "RONDO_UCX_TLS", "", Text(), kSystem,        \
             "UCX transports of Rondo's own contexts, as UCX_TLS names them. "  \
             "Empty means: UCX decides.")                                       \
+  PARAMETER(int64_t, net_peer_timeout_s, "RONDO_NET_PEER_TIMEOUT_S", 0,        \
+            WholeNumber(0, 86'400), kSystem,                                   \
+            "NCCL net plugin: seconds of silence, with requests in flight, "   \
+            "after which a peer is given up. 0 means never: a process that "   \
+            "ended is noticed anyway, and one that computes is not dead.")     \
+  PARAMETER(                                                                   \
+      bool, net_force_flush, "RONDO_NET_FORCE_FLUSH", false, Boolean(),        \
+      kSystem,                                                                 \
+      "NCCL net plugin: asks NCCL to flush after every receive into GPU "      \
+      "memory.")                                                               \
   PARAMETER(bool, progress_thread, "RONDO_PROGRESS_THREAD", false, Boolean(),  \
             kSystem,                                                           \
             "Whether a thread of Rondo drives collectives while the "          \

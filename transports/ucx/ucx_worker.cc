@@ -66,6 +66,10 @@ Result<Config> MakeConfig(const UcxWorkerOptions& options) {
                 "UCX_SYSV_ERROR_HANDLING", "UCX_XPMEM_ERROR_HANDLING"})) {
     RONDO_RETURN_IF_ERROR(Modify(raw, "MM_ERROR_HANDLING", "y"));
   }
+  for (const auto& [name, value] : options.defaults) {
+    if (UserSet({("UCX_" + name).c_str()})) continue;
+    RONDO_RETURN_IF_ERROR(Modify(raw, name.c_str(), value));
+  }
   // UCX_HOME and the like are no mistakes, and the warning goes to stdout.
   if (!UserSet({"UCX_WARN_UNUSED_ENV_VARS"})) {
     RONDO_RETURN_IF_ERROR(Modify(raw, "WARN_UNUSED_ENV_VARS", "n"));
@@ -127,15 +131,19 @@ Status UcxError(const std::string& what, ucs_status_t status) {
                 what + ": UCX: " + std::string(ucs_status_string(status)));
 }
 
-Status UcxWorker::OpenContext(const UcxWorkerOptions& options) {
+Status UcxContext::OpenAny(const UcxWorkerOptions& options) {
   RONDO_ASSIGN_OR_RETURN(Config config, MakeConfig(options));
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_REQUEST_SIZE;
-  params.features = UCP_FEATURE_TAG;
+  params.features = options.features;
   params.request_size = options.request_bytes;
   if (options.request_init != nullptr) {
     params.field_mask |= UCP_PARAM_FIELD_REQUEST_INIT;
     params.request_init = options.request_init;
+  }
+  if (options.shared) {
+    params.field_mask |= UCP_PARAM_FIELD_MT_WORKERS_SHARED;
+    params.mt_workers_shared = 1;
   }
   const ucs_status_t status = ucp_init(&params, config.get(), &context_);
   if (status != UCS_OK) {
@@ -149,47 +157,58 @@ Status UcxWorker::OpenContext(const UcxWorkerOptions& options) {
   return Status::Ok();
 }
 
-Status UcxWorker::OpenWorker() {
-  ucp_worker_params_t params{};
-  params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
-  params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
-  const ucs_status_t status = ucp_worker_create(context_, &params, &worker_);
-  if (status == UCS_OK) return Status::Ok();
-  return UcxError("creating a UCX worker on " + Join(resources_), status);
-}
-
-Result<std::unique_ptr<UcxWorker>> UcxWorker::Open(
+Result<std::shared_ptr<UcxContext>> UcxContext::Open(
     const UcxWorkerOptions& options) {
-  std::unique_ptr<UcxWorker> worker(new UcxWorker());
-  RONDO_RETURN_IF_ERROR(worker->OpenContext(options));
+  std::shared_ptr<UcxContext> context(new UcxContext());
+  RONDO_RETURN_IF_ERROR(context->OpenAny(options));
   // UCX only prints a warning when it does not have the device.
   if (!options.device.empty() &&
-      !HasDevice(worker->resources_, options.device)) {
+      !HasDevice(context->resources_, options.device)) {
     UcxWorkerOptions anything;
     anything.transports = options.transports;
-    UcxWorker all;
-    RONDO_RETURN_IF_ERROR(all.OpenContext(anything));
+    UcxContext all;
+    RONDO_RETURN_IF_ERROR(all.OpenAny(anything));
     return InvalidArgument("UCX has no device \"" + options.device +
                            "\" with these transports; it has " +
                            Join(all.resources_));
   }
-  RONDO_RETURN_IF_ERROR(worker->OpenWorker());
-  return worker;
+  return context;
+}
+
+UcxContext::~UcxContext() {
+  if (context_ != nullptr) ucp_cleanup(context_);
+}
+
+Result<std::unique_ptr<UcxWorker>> UcxWorker::Open(
+    const UcxWorkerOptions& options) {
+  RONDO_ASSIGN_OR_RETURN(auto context, UcxContext::Open(options));
+  return OpenOn(std::move(context));
+}
+
+Result<std::unique_ptr<UcxWorker>> UcxWorker::OpenOn(
+    std::shared_ptr<UcxContext> context) {
+  std::unique_ptr<UcxWorker> worker(new UcxWorker(std::move(context)));
+  ucp_worker_params_t params{};
+  params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+  params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
+  const ucs_status_t status =
+      ucp_worker_create(worker->context(), &params, &worker->worker_);
+  if (status == UCS_OK) return worker;
+  return UcxError("creating a UCX worker on " + Join(worker->resources()),
+                  status);
 }
 
 UcxWorker::~UcxWorker() {
   if (worker_ != nullptr) ucp_worker_destroy(worker_);
-  if (context_ != nullptr) ucp_cleanup(context_);
 }
 
 void UcxWorker::Abandon() {
   // Not lost, but left: UCX's own threads may still look at it.
   static std::mutex mutex;
   static auto* const abandoned =
-      new std::vector<std::pair<ucp_worker_h, ucp_context_h>>;
+      new std::vector<std::pair<ucp_worker_h, std::shared_ptr<UcxContext>>>;
   std::lock_guard<std::mutex> lock(mutex);
-  abandoned->emplace_back(std::exchange(worker_, nullptr),
-                          std::exchange(context_, nullptr));
+  abandoned->emplace_back(std::exchange(worker_, nullptr), context_);
 }
 
 Result<std::string> UcxWorker::Address() const {
@@ -202,7 +221,7 @@ Result<std::string> UcxWorker::Address() const {
   return copy;
 }
 
-bool UcxWorker::Supports(MemoryKind kind) const {
+bool UcxContext::Supports(MemoryKind kind) const {
   if (kind == MemoryKind::kHost) return true;
   ucp_context_attr_t attributes{};
   attributes.field_mask = UCP_ATTR_FIELD_MEMORY_TYPES;
