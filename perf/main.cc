@@ -7,6 +7,7 @@
 #include "perf/cli/command.h"
 #include "perf/info/info_command.h"
 #include "perf/plan/plan_command.h"
+#include "perf/plugin_check/plugin_check_command.h"
 #include "perf/step/step_command.h"
 #include "perf/train/train_command.h"
 
@@ -19,6 +20,7 @@ int main(int argc, char** argv) {
   rondo::perf::AddTrainCommand(&commands);
   rondo::perf::AddPlanCommand(&commands);
   rondo::perf::AddInfoCommand(&commands);
+  rondo::perf::AddPluginCheckCommand(&commands);
 
   rondo::perf::Invocation invocation;
   invocation.arguments = std::vector<std::string>(argv + 1, argv + argc);

@@ -64,9 +64,6 @@ void NetComm::EndPart(NetRequest::Part* part, ucs_status_t status) {
   NetRequest* request = part->owner;
   --request->pending;
   if (status == UCS_OK || ended_) return;
-  // The data has been handed over; whether the peer took leave meanwhile is
-  // not this request's failure.
-  if (part->index == kFlushPart && !request->is_receive) return;
   if (request->failure.ok()) {
     request->failure = Explain(*request, part->index, status);
   }
@@ -76,17 +73,11 @@ Status NetComm::Test(NetRequest* request, int* done, int* sizes) {
   *done = 0;
   std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return Status::Ok();
-  if (request->pending > 0) path_->Progress();
+  const bool more = path_->Progress();
   if (!request->failure.ok()) return path_->Fail(request->failure);
-  if (request->pending > 0) return path_->CheckPeer(request->posted_ns);
-  // A caller that is done may never call again: what UCX still holds of the
-  // last messages has to leave now.
-  if (!request->flushed && pool_.used() == 1) {
-    request->flushed = true;
-    NetRequest::Part* part = &request->parts[kFlushPart];
-    ucp_request_param_t param = PartParam(part, nullptr);
-    Track(part, ucp_ep_flush_nbx(path_->endpoint(), &param));
-    if (request->pending > 0) return Status::Ok();
+  const bool done_here = request->pending == 0;
+  if (!Settle(done_here, more) || !done_here) {
+    return path_->CheckPeer(request->posted_ns);
   }
   if (sizes != nullptr) {
     for (int i = 0; i < request->count; ++i) {

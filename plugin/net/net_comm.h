@@ -42,6 +42,10 @@ class NetComm {
   static ucp_request_param_t PartParam(NetRequest::Part* part,
                                        const NetMemory* memory);
   static void OnPartDone(void* ucx_request, ucs_status_t status, void* part);
+  // Called after progress (`more`: there may be more to come), with the lock.
+  // Whether a request whose parts are done may be reported: a caller that is
+  // told of its last one may never call again.
+  virtual bool Settle(bool done, bool more) = 0;
   // Why this part failed, in words that name the peer and the sizes.
   virtual Status Explain(const NetRequest& request, int part,
                          ucs_status_t status) const = 0;

@@ -1,7 +1,7 @@
 #include "plugin/net/net_device.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -58,8 +58,16 @@ uint64_t HexDigits(const std::string& text) {
   return value;
 }
 
+// The number that a text begins with; 0 when there is none.
+double LeadingNumber(const std::string& text) {
+  double value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+// "100 Gb/sec (4X EDR)" or "25000".
 int SpeedMbps(const std::string& text, int per_unit) {
-  const double value = std::strtod(text.c_str(), nullptr);
+  const double value = LeadingNumber(text);
   if (!(value > 0) || value * per_unit > 1e8) return kUnknownSpeedMbps;
   return static_cast<int>(value * per_unit);
 }
@@ -76,7 +84,7 @@ std::vector<NetDevice> RdmaPorts(const std::string& sys_root,
       NetDevice device;
       device.name = adapter + ":" + port;
       device.pci_path = PciPath(root / adapter / "device");
-      device.port = std::atoi(port.c_str());
+      device.port = static_cast<int>(LeadingNumber(port));
       device.guid = HexDigits(FirstLine(root / adapter / "node_guid")) +
                     static_cast<uint64_t>(device.port);
       device.speed_mbps = SpeedMbps(FirstLine(folder / "rate"), 1000);

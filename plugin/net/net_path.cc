@@ -100,11 +100,12 @@ void NetPath::OnBrokenPath(void* self, ucp_ep_h, ucs_status_t status) {
   static_cast<NetPath*>(self)->broken_ = status;
 }
 
-void NetPath::Progress() {
+bool NetPath::Progress() {
   for (int round = 0; round < kRounds; ++round) {
-    if (ucp_worker_progress(worker()) == 0) return;
+    if (ucp_worker_progress(worker()) == 0) return false;
     last_event_ns_ = NowNs();
   }
+  return true;
 }
 
 void NetPath::LookAtLink(int64_t now_ns) {

@@ -33,6 +33,7 @@ namespace rondo::plugin {
 inline constexpr unsigned kGreetingMessage = 1;
 inline constexpr unsigned kGrantMessage = 2;
 inline constexpr unsigned kRefusalMessage = 3;
+inline constexpr unsigned kReceivedMessage = 4;
 
 class NetPath {
  public:
@@ -54,8 +55,8 @@ class NetPath {
   // Receives active messages `id`; register before Attach.
   void Handle(unsigned id, ucp_am_recv_callback_t callback, void* argument);
 
-  // One bounded round of progress.
-  void Progress();
+  // One bounded round of progress; false when nothing more was there.
+  bool Progress();
   // Why requests in flight will never end; ok while they may. `waiting_since`:
   // when the oldest of them was posted.
   Status CheckPeer(int64_t waiting_since_ns);

@@ -24,7 +24,6 @@ NetRequest* RequestPool::Take() {
   ++used_;
   request->used = true;
   request->is_receive = false;
-  request->flushed = false;
   request->count = 0;
   request->pending = 0;
   request->posted_ns = NowNs();

@@ -45,7 +45,6 @@ struct NetRequest {
   NetComm* comm = nullptr;
   bool used = false;
   bool is_receive = false;
-  bool flushed = false;
   int count = 0;    // sizes to report
   int pending = 0;  // parts under way
   int64_t posted_ns = 0;
@@ -53,13 +52,12 @@ struct NetRequest {
   std::array<size_t, kMaxReceives> posted_bytes{};
   std::array<int, kMaxReceives> tags{};
   std::array<size_t, kMaxReceives> bytes{};
-  // The buffers, then the grant, then the flush.
-  std::array<Part, kMaxReceives + 2> parts{};
+  // The buffers, then the grant.
+  std::array<Part, kMaxReceives + 1> parts{};
   Grant grant{};
 };
 
 inline constexpr int kGrantPart = kMaxReceives;
-inline constexpr int kFlushPart = kMaxReceives + 1;
 
 class RequestPool {
  public:

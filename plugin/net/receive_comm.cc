@@ -18,6 +18,7 @@ ReceiveComm::ReceiveComm(std::unique_ptr<NetPath> path,
 ReceiveComm::~ReceiveComm() {
   if (!flush_.Close(path_.get())) path_->Abandon();
   EndRequests();
+  if (acknowledging_ != nullptr) ucp_request_free(acknowledging_);
 }
 
 Status ReceiveComm::Receive(int count, void** data, const size_t* bytes,
@@ -83,6 +84,7 @@ void ReceiveComm::OnReceived(void* ucx_request, ucs_status_t status,
   auto* part = static_cast<NetRequest::Part*>(data);
   if (status == UCS_OK) {
     part->owner->bytes[static_cast<size_t>(part->index)] = info->length;
+    ++static_cast<ReceiveComm*>(part->owner->comm)->received_;
   }
   OnPartDone(ucx_request, status, data);
 }
@@ -130,9 +132,36 @@ Status ReceiveComm::Flush(int count, void** data, const int* bytes,
     if (!posted.ok()) return path_->Fail(posted.status());
     Track(part, *posted);
   }
-  if (taken != nullptr) taken->flushed = true;
   *request = taken;
   return Status::Ok();
+}
+
+// As long as requests are in flight there will be another call; telling the
+// sender can wait until this one has been reported and nothing more comes.
+bool ReceiveComm::Settle(bool done, bool more) {
+  const bool last = pool_.used() == 1;
+  if (last && done) return Acknowledge();
+  if (!done && !more) Acknowledge();
+  return true;
+}
+
+bool ReceiveComm::Acknowledge() {
+  if (acknowledging_ != nullptr) {
+    if (ucp_request_check_status(acknowledging_) == UCS_INPROGRESS) {
+      return false;
+    }
+    ucp_request_free(std::exchange(acknowledging_, nullptr));
+  }
+  if (acknowledged_ == received_) return true;
+  acknowledged_ = received_;
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+  param.flags = UCP_AM_SEND_FLAG_EAGER;
+  void* sent = ucp_am_send_nbx(path_->endpoint(), kReceivedMessage, nullptr, 0,
+                               &acknowledged_, sizeof(acknowledged_), &param);
+  // A path that broke is found by who looks at the peer.
+  if (UCS_PTR_IS_PTR(sent)) acknowledging_ = sent;
+  return acknowledging_ == nullptr;
 }
 
 void ReceiveComm::Forget(NetMemory* memory) {
@@ -143,7 +172,7 @@ void ReceiveComm::Forget(NetMemory* memory) {
 Status ReceiveComm::Explain(const NetRequest& request, int part,
                             ucs_status_t status) const {
   const std::string who = "peer " + path_->peer();
-  if (part == kGrantPart || part == kFlushPart || !request.is_receive) {
+  if (part == kGrantPart || !request.is_receive) {
     return UcxError("talking to " + who, status == UCS_ERR_CANCELED
                                              ? UCS_ERR_CONNECTION_RESET
                                              : status);

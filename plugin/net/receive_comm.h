@@ -30,6 +30,7 @@ class ReceiveComm final : public NetComm {
   void Forget(NetMemory* memory) override;
 
  protected:
+  bool Settle(bool done, bool more) override;
   Status Explain(const NetRequest& request, int part,
                  ucs_status_t status) const override;
 
@@ -42,7 +43,13 @@ class ReceiveComm final : public NetComm {
   void PostBuffer(NetRequest* request, int index, void* data,
                   const NetMemory* memory);
 
+  // Tells the sender how much has come; false: later.
+  bool Acknowledge();
+
   uint64_t next_sequence_ = 0;
+  uint64_t received_ = 0;
+  uint64_t acknowledged_ = 0;  // while its message leaves, UCX reads it
+  void* acknowledging_ = nullptr;
   NetFlush flush_;
 };
 

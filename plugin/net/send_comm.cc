@@ -16,6 +16,17 @@ constexpr uint64_t kRefusalMs = 50;
 
 SendComm::GrantQueue::GrantQueue(NetPath* path) {
   path->Handle(kGrantMessage, &GrantQueue::OnGrant, this);
+  path->Handle(kReceivedMessage, &GrantQueue::OnReceived, this);
+}
+
+ucs_status_t SendComm::GrantQueue::OnReceived(void* self, const void*, size_t,
+                                              void* data, size_t bytes,
+                                              const ucp_am_recv_param_t*) {
+  auto* queue = static_cast<GrantQueue*>(self);
+  if (bytes == sizeof(queue->received)) {
+    std::memcpy(&queue->received, data, bytes);
+  }
+  return UCS_OK;
 }
 
 ucs_status_t SendComm::GrantQueue::OnGrant(void* self, const void*, size_t,
@@ -73,8 +84,13 @@ Status SendComm::Send(void* data, size_t bytes, int tag,
   ucp_request_param_t param = PartParam(part, memory);
   Track(part,
         ucp_tag_send_nbx(path_->endpoint(), data, bytes, sequence, &param));
+  ++sent_;
   *request = taken;
   return Status::Ok();
+}
+
+bool SendComm::Settle(bool /*done*/, bool /*more*/) {
+  return pool_.used() > 1 || grants_->received == sent_;
 }
 
 // The receiver learns of it too: it would wait for ever.
@@ -95,11 +111,11 @@ Status SendComm::Refuse(const GrantQueue::Entry& grant, size_t bytes) {
       grant.tag, path_->peer(), grant.bytes)));
 }
 
-Status SendComm::Explain(const NetRequest& request, int part,
+Status SendComm::Explain(const NetRequest& request, int /*part*/,
                          ucs_status_t status) const {
   return UcxError(
-      fmt::format("sending {} bytes with tag {} to peer {}{}", request.bytes[0],
-                  request.tags[0], path_->peer(), part == 0 ? "" : " (flush)"),
+      fmt::format("sending {} bytes with tag {} to peer {}", request.bytes[0],
+                  request.tags[0], path_->peer()),
       status == UCS_ERR_CANCELED ? UCS_ERR_CONNECTION_RESET : status);
 }
 

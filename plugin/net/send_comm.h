@@ -2,7 +2,9 @@
 //
 // A message leaves once the receiver has granted a buffer with its tag; until
 // then isend() says "not yet". So nothing is ever sent that nobody waits for,
-// and a message always meets a posted receive.
+// and a message always meets a posted receive. The last request in flight is
+// done when the receiver has said that it has everything: what UCX still held
+// of it would otherwise never leave if the caller had nothing more to do.
 //
 // Thread-safety, ownership, failure: as NetComm.
 #pragma once
@@ -26,8 +28,13 @@ class SendComm final : public NetComm {
       int tag;
     };
     std::deque<Entry> entries;
+    uint64_t received = 0;  // messages that the receiver has, as it says
 
    private:
+    static ucs_status_t OnReceived(void* self, const void* header,
+                                   size_t header_bytes, void* data,
+                                   size_t bytes,
+                                   const ucp_am_recv_param_t* param);
     static ucs_status_t OnGrant(void* self, const void* header,
                                 size_t header_bytes, void* data, size_t bytes,
                                 const ucp_am_recv_param_t* param);
@@ -42,6 +49,7 @@ class SendComm final : public NetComm {
               NetRequest** request);
 
  protected:
+  bool Settle(bool done, bool more) override;
   Status Explain(const NetRequest& request, int part,
                  ucs_status_t status) const override;
 
@@ -53,6 +61,7 @@ class SendComm final : public NetComm {
   Status Refuse(const GrantQueue::Entry& grant, size_t bytes);
 
   std::unique_ptr<GrantQueue> grants_;
+  uint64_t sent_ = 0;
 };
 
 }  // namespace rondo::plugin
