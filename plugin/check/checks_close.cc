@@ -49,8 +49,9 @@ Status CheckCloseInFlight(const CheckSetup& setup) {
     RONDO_RETURN_IF_ERROR(to.Register(both.receive.get()));
     RONDO_ASSIGN_OR_RETURN(void* first,
                            PostReceive(net, both.receive.get(), &to, 1));
-    RONDO_ASSIGN_OR_RETURN(void* sent,
-                           PostSend(net, both.send.get(), &from, 8 << 20, 1));
+    std::vector<Awaited> early = {{first}};
+    RONDO_ASSIGN_OR_RETURN(
+        void* sent, PostSend(net, both.send.get(), &from, 8 << 20, 1, &early));
     RONDO_ASSIGN_OR_RETURN(void* never,
                            PostReceive(net, both.receive.get(), &to, 2));
     int done = 0;
@@ -124,10 +125,12 @@ Status CheckBoundedCalls(const CheckSetup& setup) {
   for (int i = 0; i < kMessages; ++i) {
     RONDO_ASSIGN_OR_RETURN(void* received,
                            PostReceive(net, both.receive.get(), &to, 1));
-    RONDO_ASSIGN_OR_RETURN(void* sent,
-                           PostSend(net, both.send.get(), &from, kBytes, 1));
+    std::vector<Awaited> early = {{received}};
+    RONDO_ASSIGN_OR_RETURN(
+        void* sent, PostSend(net, both.send.get(), &from, kBytes, 1, &early));
     const Deadline deadline = Deadline::AfterMs(kPatienceMs);
-    int received_done = 0, sent_done = 0;
+    int received_done = early[0].done ? 1 : 0;
+    int sent_done = 0;
     while (received_done == 0 || sent_done == 0) {
       RONDO_RETURN_IF_ERROR(times.Test(net, received, &received_done));
       RONDO_RETURN_IF_ERROR(times.Test(net, sent, &sent_done));

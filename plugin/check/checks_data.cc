@@ -143,7 +143,7 @@ Status CheckOrderOfATag(const CheckSetup& setup) {
     RONDO_ASSIGN_OR_RETURN(
         void* request,
         PostSend(net, both.send.get(), from[static_cast<size_t>(i)].get(),
-                 sizes[i], 9));
+                 sizes[i], 9, &all));
     all.push_back({request, nullptr});
   }
   // Tested from the last to the first: an order that NCCL may use too.
@@ -186,9 +186,11 @@ Status CheckOptionalCompletion(const CheckSetup& setup) {
     }
     RONDO_RETURN_IF_ERROR(Expect(received != marker && received != nullptr,
                                  "irecv left *request at {}", received));
+    std::vector<Awaited> all = {{received}};
     RONDO_ASSIGN_OR_RETURN(void* sent,
-                           PostSend(net, both.send.get(), &from, 256, 2));
-    RONDO_RETURN_IF_ERROR(AwaitAll(net, {{received}, {sent}}));
+                           PostSend(net, both.send.get(), &from, 256, 2, &all));
+    all.push_back({sent});
+    RONDO_RETURN_IF_ERROR(AwaitAll(net, all));
   }
   return Status::Ok();
 }
@@ -203,9 +205,11 @@ Status CheckNullSizes(const CheckSetup& setup) {
   RONDO_RETURN_IF_ERROR(to.Register(both.receive.get()));
   RONDO_ASSIGN_OR_RETURN(void* received,
                          PostReceive(net, both.receive.get(), &to, 0));
+  std::vector<Awaited> all = {{received}};
   RONDO_ASSIGN_OR_RETURN(void* sent,
-                         PostSend(net, both.send.get(), &from, 999, 0));
-  RONDO_RETURN_IF_ERROR(AwaitAll(net, {{received}, {sent}}));
+                         PostSend(net, both.send.get(), &from, 999, 0, &all));
+  all.push_back({sent});
+  RONDO_RETURN_IF_ERROR(AwaitAll(net, all));
   return to.Verify(4, 999);
 }
 
@@ -239,79 +243,97 @@ Status CheckFlush(const CheckSetup& setup) {
   return both.Move(128, 128, 0);
 }
 
+namespace {
+
+constexpr size_t kRingRanks = 3, kRingBytes = 64;
+
 // NCCL's bootstrap over the plugin: a ring in which everyone passes on what
 // came, the same buffer registered with both communicators.
+struct RingRank {
+  explicit RingRank(NetTable* net) : data(net, kRingRanks * kRingBytes) {}
+  OpenComm* to_next = nullptr;
+  OpenComm* from_previous = nullptr;
+  Memory data;
+  void* receive_handle = nullptr;
+};
+
+Status JoinRing(NetTable& net, size_t rank, RingRank* member) {
+  char* block = member->data.data() + rank * kRingBytes;
+  std::fill_n(block, kRingBytes, static_cast<char>('a' + rank));
+  RONDO_RETURN_IF_ERROR(member->data.Register(member->to_next->get()));
+  return Succeeds(
+      net.RegisterMemory(member->from_previous->get(), member->data.data(),
+                         kRingRanks * kRingBytes, nccl::kPointerHost,
+                         &member->receive_handle),
+      "regMr of the same buffer with another comm");
+}
+
+Status RingStep(NetTable& net, size_t step,
+                std::vector<std::unique_ptr<RingRank>>* members) {
+  std::vector<Awaited> all;
+  for (size_t rank = 0; rank < kRingRanks; ++rank) {
+    RingRank& member = *(*members)[rank];
+    const size_t block = (rank + 2 * kRingRanks - step - 1) % kRingRanks;
+    void* at = member.data.data() + block * kRingBytes;
+    size_t bytes = kRingBytes;
+    int tag = 0;
+    void* request = nullptr;
+    RONDO_RETURN_IF_ERROR(
+        Succeeds(net.Irecv(member.from_previous->get(), 1, &at, &bytes, &tag,
+                           &member.receive_handle, &request),
+                 "irecv"));
+    RONDO_RETURN_IF_ERROR(Expect(request != nullptr, "no request to receive"));
+    all.push_back({request});
+  }
+  for (size_t rank = 0; rank < kRingRanks; ++rank) {
+    RingRank& member = *(*members)[rank];
+    const size_t block = (rank + kRingRanks - step) % kRingRanks;
+    void* request = nullptr;
+    const Deadline deadline = Deadline::AfterMs(kPatienceMs);
+    while (request == nullptr && !deadline.expired()) {
+      RONDO_RETURN_IF_ERROR(
+          Succeeds(net.Isend(member.to_next->get(),
+                             member.data.data() + block * kRingBytes,
+                             kRingBytes, 0, member.data.handle(), &request),
+                   "isend"));
+      RONDO_RETURN_IF_ERROR(Poll(net, &all));
+    }
+    RONDO_RETURN_IF_ERROR(Expect(request != nullptr, "no request to send"));
+    all.push_back({request});
+  }
+  return AwaitAll(net, all);
+}
+
+}  // namespace
+
 Status CheckRing(const CheckSetup& setup) {
-  constexpr size_t kRanks = 3, kBytes = 64;
   RONDO_ASSIGN_OR_RETURN(auto side, PluginSide::Open(setup));
   NetTable& net = side->net();
-  std::vector<Connection> edges;  // edge r: from rank r to rank r + 1
-  std::vector<std::vector<char>> data(kRanks,
-                                      std::vector<char>(kRanks * kBytes));
-  struct Handles {
-    void* send;
-    void* receive;
-  };
-  std::vector<Handles> handles(kRanks);
-  for (size_t rank = 0; rank < kRanks; ++rank) {
+  std::vector<std::unique_ptr<Connection>> edges;
+  for (size_t rank = 0; rank < kRingRanks; ++rank) {
     RONDO_ASSIGN_OR_RETURN(Connection edge, Connection::Open(*side));
-    edges.push_back(std::move(edge));
-    std::fill_n(data[rank].begin() + static_cast<ptrdiff_t>(rank * kBytes),
-                kBytes, static_cast<char>('a' + rank));
+    edges.push_back(std::make_unique<Connection>(std::move(edge)));
   }
-  const auto into = [&](size_t rank) -> Connection& {
-    return edges[(rank + kRanks - 1) % kRanks];
-  };
-  for (size_t rank = 0; rank < kRanks; ++rank) {
-    char* at = data[rank].data();
-    RONDO_RETURN_IF_ERROR(
-        Succeeds(net.RegisterMemory(edges[rank].send.get(), at, kRanks * kBytes,
-                                    nccl::kPointerHost, &handles[rank].send),
-                 "regMr"));
-    RONDO_RETURN_IF_ERROR(Succeeds(
-        net.RegisterMemory(into(rank).receive.get(), at, kRanks * kBytes,
-                           nccl::kPointerHost, &handles[rank].receive),
-        "regMr of the same buffer again"));
+  std::vector<std::unique_ptr<RingRank>> members;
+  for (size_t rank = 0; rank < kRingRanks; ++rank) {
+    members.push_back(std::make_unique<RingRank>(&net));
+    members[rank]->to_next = &edges[rank]->send;
+    members[rank]->from_previous =
+        &edges[(rank + kRingRanks - 1) % kRingRanks]->receive;
+    RONDO_RETURN_IF_ERROR(JoinRing(net, rank, members[rank].get()));
   }
-  for (size_t step = 0; step + 1 < kRanks; ++step) {
-    std::vector<Awaited> all;
-    for (size_t rank = 0; rank < kRanks; ++rank) {
-      const size_t block = (rank + 2 * kRanks - step - 1) % kRanks;
-      void* at = data[rank].data() + block * kBytes;
-      size_t bytes = kBytes;
-      int tag = 0;
-      void* request = nullptr;
-      RONDO_RETURN_IF_ERROR(
-          Succeeds(net.Irecv(into(rank).receive.get(), 1, &at, &bytes, &tag,
-                             &handles[rank].receive, &request),
-                   "irecv"));
-      all.push_back({request});
-    }
-    for (size_t rank = 0; rank < kRanks; ++rank) {
-      const size_t block = (rank + kRanks - step) % kRanks;
-      void* request = nullptr;
-      const Deadline deadline = Deadline::AfterMs(kPatienceMs);
-      while (request == nullptr && !deadline.expired()) {
-        RONDO_RETURN_IF_ERROR(
-            Succeeds(net.Isend(edges[rank].send.get(),
-                               data[rank].data() + block * kBytes, kBytes, 0,
-                               handles[rank].send, &request),
-                     "isend"));
-      }
-      RONDO_RETURN_IF_ERROR(Expect(request != nullptr, "no request to send"));
-      all.push_back({request});
-    }
-    RONDO_RETURN_IF_ERROR(AwaitAll(net, all));
+  for (size_t step = 0; step + 1 < kRingRanks; ++step) {
+    RONDO_RETURN_IF_ERROR(RingStep(net, step, &members));
   }
-  for (size_t rank = 0; rank < kRanks; ++rank) {
-    for (size_t i = 0; i < kRanks * kBytes; ++i) {
-      const char due = static_cast<char>('a' + i / kBytes);
-      RONDO_RETURN_IF_ERROR(Expect(data[rank][i] == due,
+  for (size_t rank = 0; rank < kRingRanks; ++rank) {
+    RingRank& member = *members[rank];
+    for (size_t i = 0; i < kRingRanks * kRingBytes; ++i) {
+      const char due = static_cast<char>('a' + i / kRingBytes);
+      RONDO_RETURN_IF_ERROR(Expect(member.data.data()[i] == due,
                                    "rank {} has {} in block {} of a ring", rank,
-                                   data[rank][i], i / kBytes));
+                                   member.data.data()[i], i / kRingBytes));
     }
-    net.DeregisterMemory(edges[rank].send.get(), handles[rank].send);
-    net.DeregisterMemory(into(rank).receive.get(), handles[rank].receive);
+    net.DeregisterMemory(member.from_previous->get(), member.receive_handle);
   }
   return Status::Ok();
 }

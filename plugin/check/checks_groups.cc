@@ -19,11 +19,16 @@ struct Group {
   std::vector<int> tags;
   void* request = nullptr;
   std::vector<int> sizes;
+
+  Awaited awaited() {
+    return {request, sizes.data(), static_cast<int>(tags.size())};
+  }
 };
 
 Result<Group> PostGroup(Connection* both, std::vector<int> tags) {
   Group group;
   group.tags = std::move(tags);
+  group.sizes.resize(group.tags.size());
   std::vector<void*> data, handles;
   std::vector<size_t> bytes(group.tags.size(), kRoom);
   for (size_t i = 0; i < group.tags.size(); ++i) {
@@ -45,36 +50,6 @@ Result<Group> PostGroup(Connection* both, std::vector<int> tags) {
   return group;
 }
 
-// Waits for groups and for sends, polling all that is in flight as NCCL does.
-Status AwaitGroups(NetTable& net, const std::vector<Group*>& groups,
-                   std::vector<void*>* sends) {
-  const Deadline deadline = Deadline::AfterMs(kPatienceMs);
-  size_t waiting = groups.size();
-  while (waiting > 0 || !sends->empty()) {
-    for (Group* group : groups) {
-      if (!group->sizes.empty()) continue;
-      int done = 0;
-      int sizes[64] = {};
-      RONDO_RETURN_IF_ERROR(
-          Succeeds(net.Test(group->request, &done, sizes), "test of a group"));
-      if (done == 0) continue;
-      group->sizes.assign(sizes, sizes + group->tags.size());
-      --waiting;
-    }
-    if (!sends->empty()) {
-      int sent = 0;
-      RONDO_RETURN_IF_ERROR(
-          Succeeds(net.Test(sends->front(), &sent, nullptr), "test"));
-      if (sent != 0) sends->erase(sends->begin());
-    }
-    RONDO_RETURN_IF_ERROR(
-        Expect(!deadline.expired(),
-               "{} of {} groups and {} sends not done after {} ms", waiting,
-               groups.size(), sends->size(), kPatienceMs));
-  }
-  return Status::Ok();
-}
-
 Status Holds(Group* group, size_t entry, size_t message, size_t bytes) {
   RONDO_RETURN_IF_ERROR(
       Expect(static_cast<size_t>(group->sizes[entry]) == bytes,
@@ -87,21 +62,22 @@ Status Holds(Group* group, size_t entry, size_t message, size_t bytes) {
                                group->tags[entry]));
 }
 
-// Sends message `number`, of 10 * number + 1 bytes.
+// Sends message `number`, of 10 * number + 1 bytes, while all else goes on.
 struct Outbox {
   Connection* both;
-  std::vector<std::unique_ptr<Memory>> memories;
-  std::vector<void*> requests;
+  std::vector<Awaited> in_flight;
+  std::vector<std::unique_ptr<Memory>> memories = {};
 
   static size_t Bytes(size_t number) { return 10 * number + 1; }
   Status Send(size_t number, int tag) {
     memories.push_back(std::make_unique<Memory>(both->net, Bytes(number)));
     memories.back()->Fill(number);
     RONDO_RETURN_IF_ERROR(memories.back()->Register(both->send.get()));
-    RONDO_ASSIGN_OR_RETURN(void* request,
-                           PostSend(*both->net, both->send.get(),
-                                    memories.back().get(), Bytes(number), tag));
-    requests.push_back(request);
+    RONDO_ASSIGN_OR_RETURN(
+        void* request,
+        PostSend(*both->net, both->send.get(), memories.back().get(),
+                 Bytes(number), tag, &in_flight));
+    in_flight.push_back({request});
     return Status::Ok();
   }
 };
@@ -116,12 +92,12 @@ Status CheckGroups(const CheckSetup& setup) {
     std::vector<int> tags;
     for (int i = 0; i < count; ++i) tags.push_back(100 + i);
     RONDO_ASSIGN_OR_RETURN(Group group, PostGroup(&both, tags));
-    Outbox out{&both, {}, {}};
+    Outbox out{&both, {group.awaited()}};
     // The last tag first.
     for (int i = count; i-- > 0;) {
       RONDO_RETURN_IF_ERROR(out.Send(static_cast<size_t>(i), 100 + i));
     }
-    RONDO_RETURN_IF_ERROR(AwaitGroups(side->net(), {&group}, &out.requests));
+    RONDO_RETURN_IF_ERROR(AwaitAll(side->net(), out.in_flight));
     for (int i = 0; i < count; ++i) {
       const auto entry = static_cast<size_t>(i);
       RONDO_RETURN_IF_ERROR(Holds(&group, entry, entry, Outbox::Bytes(entry)));
@@ -135,11 +111,11 @@ Status CheckEqualTagsInAGroup(const CheckSetup& setup) {
   if (side->properties().max_receives < 3) return Status::Ok();
   RONDO_ASSIGN_OR_RETURN(Connection both, Connection::Open(*side));
   RONDO_ASSIGN_OR_RETURN(Group group, PostGroup(&both, {7, 8, 7}));
-  Outbox out{&both, {}, {}};
+  Outbox out{&both, {group.awaited()}};
   RONDO_RETURN_IF_ERROR(out.Send(1, 7));
   RONDO_RETURN_IF_ERROR(out.Send(2, 7));
   RONDO_RETURN_IF_ERROR(out.Send(3, 8));
-  RONDO_RETURN_IF_ERROR(AwaitGroups(side->net(), {&group}, &out.requests));
+  RONDO_RETURN_IF_ERROR(AwaitAll(side->net(), out.in_flight));
   RONDO_RETURN_IF_ERROR(Holds(&group, 0, 1, Outbox::Bytes(1)));
   RONDO_RETURN_IF_ERROR(Holds(&group, 1, 3, Outbox::Bytes(3)));
   return Holds(&group, 2, 2, Outbox::Bytes(2));
@@ -151,7 +127,7 @@ Status CheckInterleavedGroups(const CheckSetup& setup) {
   RONDO_ASSIGN_OR_RETURN(Connection both, Connection::Open(*side));
   RONDO_ASSIGN_OR_RETURN(Group first, PostGroup(&both, {1, 2}));
   RONDO_ASSIGN_OR_RETURN(Group second, PostGroup(&both, {1, 2}));
-  Outbox out{&both, {}, {}};
+  Outbox out{&both, {first.awaited(), second.awaited()}};
   // Tag 1 of both groups before tag 2 of the first: NCCL's ranks do not wait
   // for each other. A plugin may hold back what does not fit its order.
   const Deadline deadline = Deadline::AfterMs(kPatienceMs);
@@ -170,13 +146,13 @@ Status CheckInterleavedGroups(const CheckSetup& setup) {
         side->net().Isend(both.send.get(), early.data(), Outbox::Bytes(3), 1,
                           early.handle(), &request),
         "isend of a later group's tag"));
+    RONDO_RETURN_IF_ERROR(Poll(side->net(), &out.in_flight));
   }
   RONDO_RETURN_IF_ERROR(
       Expect(request != nullptr, "a later group's tag can never be sent"));
-  out.requests.push_back(request);
+  out.in_flight.push_back({request});
   RONDO_RETURN_IF_ERROR(out.Send(4, 2));
-  RONDO_RETURN_IF_ERROR(
-      AwaitGroups(side->net(), {&first, &second}, &out.requests));
+  RONDO_RETURN_IF_ERROR(AwaitAll(side->net(), out.in_flight));
   RONDO_RETURN_IF_ERROR(Holds(&first, 0, 1, Outbox::Bytes(1)));
   RONDO_RETURN_IF_ERROR(Holds(&first, 1, 2, Outbox::Bytes(2)));
   RONDO_RETURN_IF_ERROR(Holds(&second, 0, 3, Outbox::Bytes(3)));

@@ -74,9 +74,11 @@ Status CheckOverlappingRegistration(const CheckSetup& setup) {
                                  "deregMr of the second of two"));
   RONDO_ASSIGN_OR_RETURN(void* received,
                          PostReceive(net, both.receive.get(), &to, 0));
+  std::vector<Awaited> all = {{received}};
   RONDO_ASSIGN_OR_RETURN(void* sent,
-                         PostSend(net, both.send.get(), &from, 8192, 0));
-  RONDO_RETURN_IF_ERROR(AwaitAll(net, {{received}, {sent}}));
+                         PostSend(net, both.send.get(), &from, 8192, 0, &all));
+  all.push_back({sent});
+  RONDO_RETURN_IF_ERROR(AwaitAll(net, all));
   return to.Verify(6, 8192);
 }
 

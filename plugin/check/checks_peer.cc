@@ -45,7 +45,7 @@ Status SendAll(const PluginSide& side, void* comm, size_t count) {
     RONDO_RETURN_IF_ERROR(memories[i]->Register(comm));
     RONDO_ASSIGN_OR_RETURN(
         void* request,
-        PostSend(side.net(), comm, memories[i].get(), kBytes, 1));
+        PostSend(side.net(), comm, memories[i].get(), kBytes, 1, &all));
     all.push_back({request});
   }
   return AwaitAll(side.net(), all);
@@ -220,8 +220,9 @@ Status CheckKilledReceiver(const CheckSetup& setup) {
   // More than sockets hold: it cannot be done without the receiver.
   Memory memory(&side->net(), 64 * kBytes);
   RONDO_RETURN_IF_ERROR(memory.Register(comm.get()));
-  RONDO_ASSIGN_OR_RETURN(void* request, PostSend(side->net(), comm.get(),
-                                                 &memory, 64 * kBytes, 1));
+  RONDO_ASSIGN_OR_RETURN(
+      void* request,
+      PostSend(side->net(), comm.get(), &memory, 64 * kBytes, 1, nullptr));
   int done = 0;
   RONDO_RETURN_IF_ERROR(
       Succeeds(side->net().Test(request, &done, nullptr), "test"));

@@ -147,7 +147,7 @@ Result<void*> PostReceive(NetTable& net, void* comm, Memory* memory, int tag) {
 }
 
 Result<void*> PostSend(NetTable& net, void* comm, Memory* memory, size_t bytes,
-                       int tag) {
+                       int tag, std::vector<Awaited>* meanwhile) {
   const Deadline deadline = Deadline::AfterMs(kPatienceMs);
   while (true) {
     void* request = kPoison;
@@ -157,34 +157,43 @@ Result<void*> PostSend(NetTable& net, void* comm, Memory* memory, size_t bytes,
     RONDO_RETURN_IF_ERROR(
         Expect(request != kPoison, "isend did not write *request"));
     if (request != nullptr) return request;
+    if (meanwhile != nullptr) RONDO_RETURN_IF_ERROR(Poll(net, meanwhile));
     RONDO_RETURN_IF_ERROR(Expect(
         !deadline.expired(), "isend of {} bytes, tag {}: no request for {} ms",
         bytes, tag, kPatienceMs));
   }
 }
 
+Status Poll(NetTable& net, std::vector<Awaited>* requests) {
+  for (Awaited& awaited : *requests) {
+    if (awaited.done) continue;
+    int done = 0;
+    int sizes[64] = {};
+    RONDO_RETURN_IF_ERROR(
+        Succeeds(net.Test(awaited.request, &done,
+                          awaited.sizes == nullptr ? nullptr : sizes),
+                 "test"));
+    if (done == 0) continue;
+    if (awaited.sizes != nullptr) {
+      std::copy_n(sizes, awaited.count, awaited.sizes);
+    }
+    awaited.done = true;
+  }
+  return Status::Ok();
+}
+
 Status AwaitAll(NetTable& net, std::vector<Awaited> requests) {
   const Deadline deadline = Deadline::AfterMs(kPatienceMs);
-  size_t left = requests.size();
-  while (left > 0) {
-    for (Awaited& awaited : requests) {
-      if (awaited.done) continue;
-      int done = 0;
-      int sizes[64] = {};
-      RONDO_RETURN_IF_ERROR(
-          Succeeds(net.Test(awaited.request, &done,
-                            awaited.size == nullptr ? nullptr : sizes),
-                   "test"));
-      if (done == 0) continue;
-      if (awaited.size != nullptr) *awaited.size = sizes[0];
-      awaited.done = true;
-      --left;
-    }
+  while (true) {
+    RONDO_RETURN_IF_ERROR(Poll(net, &requests));
+    const auto left =
+        std::count_if(requests.begin(), requests.end(),
+                      [](const Awaited& awaited) { return !awaited.done; });
+    if (left == 0) return Status::Ok();
     RONDO_RETURN_IF_ERROR(Expect(!deadline.expired(),
                                  "{} of {} requests not done after {} ms", left,
                                  requests.size(), kPatienceMs));
   }
-  return Status::Ok();
 }
 
 Status Connection::Move(size_t bytes, size_t room, int tag) {
@@ -194,12 +203,13 @@ Status Connection::Move(size_t bytes, size_t room, int tag) {
   RONDO_RETURN_IF_ERROR(to.Register(receive.get()));
   RONDO_ASSIGN_OR_RETURN(void* received,
                          PostReceive(*net, receive.get(), &to, tag));
-  RONDO_ASSIGN_OR_RETURN(void* sent,
-                         PostSend(*net, send.get(), &from, bytes, tag));
   int size = -1;
   int sent_size = -1;
-  RONDO_RETURN_IF_ERROR(
-      AwaitAll(*net, {{received, &size}, {sent, &sent_size}}));
+  std::vector<Awaited> all = {{received, &size}};
+  RONDO_ASSIGN_OR_RETURN(void* sent,
+                         PostSend(*net, send.get(), &from, bytes, tag, &all));
+  all.push_back({sent, &sent_size});
+  RONDO_RETURN_IF_ERROR(AwaitAll(*net, all));
   RONDO_RETURN_IF_ERROR(Expect(static_cast<size_t>(size) == bytes,
                                "{} bytes sent into {}: test reports {}", bytes,
                                room, size));

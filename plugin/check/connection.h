@@ -95,14 +95,19 @@ Status StepAccept(const PluginSide& side, const OpenComm& listen,
 
 // Posts one receive or send, trying again while the plugin says "not yet".
 Result<void*> PostReceive(NetTable& net, void* comm, Memory* memory, int tag);
-Result<void*> PostSend(NetTable& net, void* comm, Memory* memory, size_t bytes,
-                       int tag);
-// Tests until all are done; sizes of those with a place for it.
+// A request in flight, and a place for its sizes if they are wanted.
 struct Awaited {
   void* request;
-  int* size = nullptr;
+  int* sizes = nullptr;
+  int count = 1;
   bool done = false;
 };
+// Polls `meanwhile` too: a receiver with requests in flight makes calls.
+Result<void*> PostSend(NetTable& net, void* comm, Memory* memory, size_t bytes,
+                       int tag, std::vector<Awaited>* meanwhile);
+// Tests each that is not done once.
+Status Poll(NetTable& net, std::vector<Awaited>* requests);
+// Tests until all are done.
 Status AwaitAll(NetTable& net, std::vector<Awaited> requests);
 
 }  // namespace rondo::plugin

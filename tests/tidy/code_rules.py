@@ -39,8 +39,10 @@ BANS = (
          r"^transports/base/(?:size_text|parameter)"),
     _ban(r"(?<!\w)(?:std::)?(?:secure_)?(?:get|set|put|unset)env\s*\(",
          "read parameters from an EnvironmentReader",
-         # UCX's own variables are read where UCX is set up, as UCX reads them.
-         r"^transports/base/|^transports/bootstrap/launch|^transports/ucx/"),
+         # UCX's own variables are read where UCX is set up, as UCX reads them;
+         # the checks of a plugin set what the plugin will read.
+         r"^transports/base/|^transports/bootstrap/launch|^transports/ucx/"
+         r"|^plugin/check/"),
     _ban(r"#\s*include\s*<+uc[pts]/",
          "UCX is seen by transports/ucx only; go through Transport",
          # NCCL's plugin interface has registered memory, flushes and a worker
