@@ -51,6 +51,7 @@ class Comm {
 
   std::mutex& mutex() { return mutex_; }
   int fd() const { return fd_; }
+  int broken() const { return broken_; }
   virtual bool idle() const = 0;
   virtual int Test(Request* request, int* done, int* sizes) = 0;
 
@@ -62,7 +63,6 @@ class Comm {
  protected:
   // From now on every call returns this.
   int Break(int result, const char* why);
-  int broken() const { return broken_; }
 
  private:
   struct Range {

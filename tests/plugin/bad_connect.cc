@@ -109,6 +109,9 @@ int Listen(int device, void* handle, void** listen_comm) {
   }
   const Handle made{kHandleMagic, own.sin_port, 0};
   std::memcpy(handle, &made, sizeof(made));
+  if (Has(Fault::kWritesPastHandle)) {
+    static_cast<char*>(handle)[nccl::kHandleBytes] = 0;
+  }
   *listen_comm = new Listener{fd};
   return nccl::kSuccess;
 }

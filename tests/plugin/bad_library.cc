@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sys/socket.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -113,6 +114,15 @@ int CloseComm(void* comm) {
   if (Has(Fault::kCloseFailsInFlight) && !own->idle()) {
     Warn("close with requests in flight");
     return nccl::kInternalError;
+  }
+  if (Has(Fault::kCloseFailsWhenBroken) && own->broken() != nccl::kSuccess) {
+    Warn("close of a broken connection");
+    return nccl::kInternalError;
+  }
+  if (Has(Fault::kCloseDropsData)) {
+    // The kernel forgets what it has not sent yet.
+    const linger at_once{1, 0};
+    setsockopt(own->fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
   }
   if (Has(Fault::kCloseWaits)) {
     // Until the other side closes, or gives up after three seconds.
