@@ -1,4 +1,4 @@
-#include "tests/plugin/faults.h"
+#include "tests/plugin/socket/faults.h"
 
 #include <cstdlib>
 #include <cstring>

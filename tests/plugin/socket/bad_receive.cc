@@ -1,4 +1,4 @@
-#include "tests/plugin/bad_receive.h"
+#include "tests/plugin/socket/bad_receive.h"
 
 #include <sys/socket.h>
 
@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "tests/plugin/faults.h"
+#include "tests/plugin/socket/faults.h"
 
 namespace rondo::bad_plugin {
 namespace {

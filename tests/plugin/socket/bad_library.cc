@@ -1,4 +1,4 @@
-#include "tests/plugin/bad_library.h"
+#include "tests/plugin/socket/bad_library.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -9,9 +9,9 @@
 #include <cstring>
 #include <ctime>
 
-#include "tests/plugin/bad_receive.h"
-#include "tests/plugin/bad_send.h"
-#include "tests/plugin/faults.h"
+#include "tests/plugin/socket/bad_receive.h"
+#include "tests/plugin/socket/bad_send.h"
+#include "tests/plugin/socket/faults.h"
 
 namespace rondo::bad_plugin {
 namespace {

@@ -16,7 +16,7 @@
 #include <memory>
 #include <vector>
 
-#include "tests/plugin/bad_comm.h"
+#include "tests/plugin/socket/bad_comm.h"
 
 namespace rondo::bad_plugin {
 

@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "plugin/abi/net_types.h"
-#include "tests/plugin/faults.h"
+#include "tests/plugin/socket/faults.h"
 
 namespace rondo::plugin {
 namespace {
@@ -18,7 +18,7 @@ using bad_plugin::kFaults;
 using bad_plugin::kFaultVariable;
 using bad_plugin::NamedFault;
 
-constexpr char kPlugin[] = "tests/plugin/libbad_plugin.so";
+constexpr char kPlugin[] = "tests/plugin/socket/libbad_plugin.so";
 constexpr int kNewest = 12;
 
 ConformanceOptions Options() {
@@ -120,7 +120,7 @@ TEST(ConformanceTest, RefusesWhatItCannotRun) {
   unknown_version.version = 7;
   EXPECT_FALSE(RunConformance(unknown_version).ok());
   ConformanceOptions no_plugin = Options();
-  no_plugin.path = "tests/plugin/no_such_plugin.so";
+  no_plugin.path = "tests/plugin/socket/no_such_plugin.so";
   EXPECT_FALSE(RunConformance(no_plugin).ok());
   ConformanceOptions no_setting = Options();
   no_setting.environment = {"NOT_A_SETTING"};

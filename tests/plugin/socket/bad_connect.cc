@@ -10,10 +10,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "tests/plugin/bad_library.h"
-#include "tests/plugin/bad_receive.h"
-#include "tests/plugin/bad_send.h"
-#include "tests/plugin/faults.h"
+#include "tests/plugin/socket/bad_library.h"
+#include "tests/plugin/socket/bad_receive.h"
+#include "tests/plugin/socket/bad_send.h"
+#include "tests/plugin/socket/faults.h"
 #include "transports/base/clock.h"
 
 namespace rondo::bad_plugin {

@@ -1,4 +1,4 @@
-#include "tests/plugin/bad_send.h"
+#include "tests/plugin/socket/bad_send.h"
 
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "tests/plugin/faults.h"
+#include "tests/plugin/socket/faults.h"
 #include "transports/base/clock.h"
 
 namespace rondo::bad_plugin {

@@ -2,9 +2,9 @@
 #include <vector>
 
 #include "plugin/abi/net_tables.h"
-#include "tests/plugin/bad_library.h"
-#include "tests/plugin/bad_receive.h"
-#include "tests/plugin/faults.h"
+#include "tests/plugin/socket/bad_library.h"
+#include "tests/plugin/socket/bad_receive.h"
+#include "tests/plugin/socket/faults.h"
 
 namespace rondo::bad_plugin {
 namespace {

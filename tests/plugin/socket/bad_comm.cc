@@ -1,11 +1,11 @@
-#include "tests/plugin/bad_comm.h"
+#include "tests/plugin/socket/bad_comm.h"
 
 #include <unistd.h>
 
 #include <atomic>
 #include <set>
 
-#include "tests/plugin/faults.h"
+#include "tests/plugin/socket/faults.h"
 
 namespace rondo::bad_plugin {
 namespace {
