@@ -50,6 +50,11 @@ Status CheckIdleReceiver(const CheckSetup& setup);
 Status CheckKilledReceiver(const CheckSetup& setup);
 Status CheckKilledSender(const CheckSetup& setup);
 
+// checks_parting.cc
+Status CheckSenderClosesFirst(const CheckSetup& setup);
+Status CheckCloseAfterDeath(const CheckSetup& setup);
+Status CheckHandleBytes(const CheckSetup& setup);
+
 // checks_close.cc
 Status CheckCloseInFlight(const CheckSetup& setup);
 Status CheckCloseOrders(const CheckSetup& setup);

@@ -13,8 +13,8 @@ namespace {
 constexpr size_t kBytes = 1 << 20;
 // How long a side stays silent.
 constexpr int kSilentMs = 1000;
-// A dead process must be noticed in this time; some is for a busy machine.
-constexpr int64_t kNoticeMs = 4000;
+// A dead process must be noticed in this time.
+constexpr int64_t kNoticeMs = 2000;
 
 void StaySilent() { poll(nullptr, 0, kSilentMs); }
 
