@@ -10,6 +10,9 @@ namespace rondo::perf {
 namespace {
 
 constexpr int64_t kFewest = 2 * kWindow;
+// The raw bandwidth is the sender's, who is done when the last messages are in
+// the kernel's buffers; those must not count for much.
+constexpr int64_t kFewestBytes = int64_t{16} << 20;
 constexpr int64_t kMost = 10000000;
 constexpr int64_t kGrowth = 8;
 constexpr double kNsPerMs = 1e6;
@@ -17,6 +20,11 @@ constexpr double kNsPerMs = 1e6;
 int64_t ElapsedNs(NetTest test, const PairAnswers& answers) {
   return test == NetTest::kBandwidth ? answers.second.elapsed_ns
                                      : answers.first.elapsed_ns;
+}
+
+int64_t Fewest(const NetCell& cell) {
+  if (cell.test == NetTest::kLatency) return kFewest;
+  return std::max(kFewest, kFewestBytes / static_cast<int64_t>(cell.bytes));
 }
 
 double Gbs(const NetCell& cell, int64_t elapsed_ns) {
@@ -68,7 +76,8 @@ Status NetMeasure::FindMessages(NetCell* cell) {
         std::max<int64_t>(ElapsedNs(cell->test, answers), 1));
     if (took * 4 >= wanted_ns || tried * kGrowth > kMost) {
       const double scaled = static_cast<double>(tried) * wanted_ns / took;
-      cell->messages = std::clamp(static_cast<int64_t>(scaled), kFewest, kMost);
+      cell->messages = std::clamp(static_cast<int64_t>(scaled),
+                                  std::min(Fewest(*cell), kMost), kMost);
       return Status::Ok();
     }
     tried *= kGrowth;

@@ -1,5 +1,7 @@
 #include "perf/net/net_tasks.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <initializer_list>
 #include <string>
@@ -21,21 +23,34 @@ std::byte Expected(size_t at, int message) {
                                 static_cast<size_t>(message) * 17 + 1);
 }
 
-// Steps `flows` until `finished`.
+int64_t Progress(std::initializer_list<Flow*> flows) {
+  int64_t progress = 0;
+  for (const Flow* flow : flows) progress += flow->posted() + flow->done();
+  return progress;
+}
+
+Status Late(std::initializer_list<Flow*> flows) {
+  std::string text;
+  for (const Flow* flow : flows) {
+    text += fmt::format(" {} posted, {} done;", flow->posted(), flow->done());
+  }
+  return Status(Code::kTimeout,
+                fmt::format("messages did not arrive within {} s:{}",
+                            kTaskMs / 1000, text));
+}
+
+// Steps `flows` until `finished`. A round that brings nothing yields, as NCCL's
+// progress thread does: where the two processes share a core, each would else
+// spin through its time slice before the other can answer.
 template <typename Finished>
 Status StepUntil(std::initializer_list<Flow*> flows, Deadline deadline,
                  Finished finished) {
   for (int steps = 1; !finished(); ++steps) {
+    const int64_t before = Progress(flows);
     for (Flow* flow : flows) RONDO_RETURN_IF_ERROR(flow->Step());
+    if (Progress(flows) == before) sched_yield();
     if (steps % kStepsPerDeadline == 0 && deadline.expired()) {
-      std::string text;
-      for (Flow* flow : flows) {
-        text +=
-            fmt::format(" {} posted, {} done;", flow->posted(), flow->done());
-      }
-      return Status(Code::kTimeout,
-                    fmt::format("messages did not arrive within {} s:{}",
-                                kTaskMs / 1000, text));
+      return Late(flows);
     }
   }
   return Status::Ok();

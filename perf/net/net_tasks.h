@@ -1,7 +1,7 @@
 // The measured loops: checking, streaming and ping-pong between two NetSides.
 //
-// One thread does everything: it posts and it polls, without yielding, as
-// NCCL's progress thread does on a core of its own (and as ucx_perftest does).
+// One thread does everything, as NCCL's progress thread does: it posts, polls,
+// and yields when nothing has happened.
 // Streaming and ping-pong use the same memory for every message, which is what
 // ucx_perftest does; checking gives every message memory of its own.
 //
