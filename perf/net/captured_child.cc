@@ -16,7 +16,6 @@ namespace rondo::perf {
 namespace {
 
 constexpr int kCannotExecute = 127;
-constexpr useconds_t kPollUs = 500;
 
 std::vector<char*> PointersTo(std::vector<std::string>* texts) {
   std::vector<char*> pointers;
@@ -75,6 +74,7 @@ bool CapturedChild::Running() {
 }
 
 Result<std::string> CapturedChild::Finish(Deadline deadline) {
+  Backoff backoff;
   while (Running()) {
     if (deadline.expired()) {
       return Status(Code::kTimeout,
@@ -82,7 +82,7 @@ Result<std::string> CapturedChild::Finish(Deadline deadline) {
                                 "printed \"{}\"",
                                 program_, Output()));
     }
-    usleep(kPollUs);
+    backoff.Pause();
   }
   if (wait_status_ != 0) {
     return Status(Code::kSystem,

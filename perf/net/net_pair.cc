@@ -21,7 +21,6 @@ namespace {
 constexpr int64_t kAnswerMs = 2 * kTaskMs;
 constexpr int64_t kIdleMs = 600000;  // a process without orders gives up
 constexpr int64_t kStopMs = 5000;
-constexpr useconds_t kPollUs = 1000;
 
 Introduction Introduce(const Status& status, const NetSide* side) {
   Introduction introduction;
@@ -54,9 +53,10 @@ void Serve(const PluginChoice& choice, size_t memory_bytes, Role role,
 
 bool EndsWithin(pid_t pid, int64_t limit_ms, int* wait_status) {
   const Deadline deadline = Deadline::AfterMs(limit_ms);
+  Backoff backoff;
   while (waitpid(pid, wait_status, WNOHANG) != pid) {
     if (deadline.expired()) return false;
-    usleep(kPollUs);
+    backoff.Pause();
   }
   return true;
 }

@@ -1,9 +1,11 @@
 #include "perf/net/perftest_output.h"
 
-#include <cstdlib>
+#include <charconv>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "fmt/format.h"
@@ -18,9 +20,10 @@ constexpr double kBytesPerUnit = 1048576;
 constexpr size_t kQuoted = 600;
 
 std::optional<double> Number(const std::string& word) {
-  char* end = nullptr;
-  const double value = std::strtod(word.c_str(), &end);
-  if (word.empty() || *end != '\0') return std::nullopt;
+  double value = 0;
+  const char* end = word.data() + word.size();
+  const auto [rest, error] = std::from_chars(word.data(), end, value);
+  if (error != std::errc() || rest != end) return std::nullopt;
   return value;
 }
 

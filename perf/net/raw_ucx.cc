@@ -20,7 +20,6 @@ namespace {
 constexpr char kProgram[] = "ucx_perftest";
 constexpr int64_t kStartMs = 10000;
 constexpr int64_t kRunMs = 60000;
-constexpr useconds_t kPollUs = 1000;
 constexpr int kTries = 3;  // another process may take the port meanwhile
 
 // A port that nobody listens on, until someone does.
@@ -53,6 +52,7 @@ bool Listening(int port) {
 
 Status WaitForServer(CapturedChild* server, int port) {
   const Deadline deadline = Deadline::AfterMs(kStartMs);
+  Backoff backoff;
   while (!Listening(port)) {
     if (!server->Running() || deadline.expired()) {
       const Status why = server->Finish(Deadline::AfterMs(0)).status();
@@ -61,7 +61,7 @@ Status WaitForServer(CapturedChild* server, int port) {
                                 "{}",
                                 kProgram, port, why.message()));
     }
-    usleep(kPollUs);
+    backoff.Pause();
   }
   return Status::Ok();
 }
