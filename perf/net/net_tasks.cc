@@ -32,10 +32,10 @@ int64_t Progress(std::initializer_list<Flow*> flows) {
 Status Late(std::initializer_list<Flow*> flows) {
   std::string text;
   for (const Flow* flow : flows) {
-    text += fmt::format(" {} posted, {} done;", flow->posted(), flow->done());
+    text += fmt::format("; {} posted, {} done", flow->posted(), flow->done());
   }
   return Status(Code::kTimeout,
-                fmt::format("messages did not arrive within {} s:{}",
+                fmt::format("messages did not arrive within {} s{}",
                             kTaskMs / 1000, text));
 }
 
