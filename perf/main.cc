@@ -6,6 +6,7 @@
 #include "perf/bench/collective_benchmark.h"
 #include "perf/cli/command.h"
 #include "perf/info/info_command.h"
+#include "perf/net/net_command.h"
 #include "perf/plan/plan_command.h"
 #include "perf/plugin_check/plugin_check_command.h"
 #include "perf/step/step_command.h"
@@ -14,9 +15,10 @@
 int main(int argc, char** argv) {
   rondo::perf::Commands commands;
   CLI::App* perf = commands.AddGroup(
-      "perf", "measure and check one collective, or the optimizer step");
+      "perf", "measure one collective, the optimizer step or a net plugin");
   rondo::perf::AddCollectiveCommands(perf, &commands);
   rondo::perf::AddStepCommand(perf, &commands);
+  rondo::perf::AddNetCommand(perf, &commands);
   rondo::perf::AddTrainCommand(&commands);
   rondo::perf::AddPlanCommand(&commands);
   rondo::perf::AddInfoCommand(&commands);

@@ -21,6 +21,7 @@ TEST(HelpTest, EveryCommandExplainsItself) {
                                        {"perf", "reduce_scatter"},
                                        {"perf", "broadcast"},
                                        {"perf", "step"},
+                                       {"perf", "net"},
                                        {"train"},
                                        {"plan"},
                                        {"info"}};
