@@ -181,11 +181,11 @@ Status CheckThreads(const CheckSetup& setup) {
         while (!stop) {
           void* handle = nullptr;
           NetTable& net = (*own)->net();
-          if (net.RegisterMemory(both->send.get(), bytes.data(), bytes.size(),
-                                 nccl::kPointerHost,
-                                 &handle) != nccl::kSuccess) {
-            return;
-          }
+          service_result = Succeeds(
+              net.RegisterMemory(both->send.get(), bytes.data(), bytes.size(),
+                                 nccl::kPointerHost, &handle),
+              "regMr beside data");
+          if (!service_result.ok()) return;
           net.DeregisterMemory(both->send.get(), handle);
         }
       });

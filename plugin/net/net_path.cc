@@ -87,7 +87,22 @@ Status NetPath::Wire() {
     flush_started_ = true;
   }
   flush_ = Settle(flush_);
-  return CheckPeer(last_event_ns_);
+  const bool settled =
+      flush_started_ && greeting_ == nullptr && flush_ == nullptr;
+  if (settled && greeted_ && !said_ready_) {
+    link_.Queue("ready");
+    said_ready_ = true;
+  }
+  if (broken_ != UCS_OK) {
+    return Fail(UcxError("the path to peer " + peer() + " broke", broken_));
+  }
+  const Status advanced = link_.Advance();
+  if (!advanced.ok()) return Fail(advanced);
+  if (!peer_ready_ && link_.HasMessage()) {
+    link_.TakeMessage();
+    peer_ready_ = true;
+  }
+  return Status::Ok();
 }
 
 ucs_status_t NetPath::OnGreeting(void* self, const void*, size_t, void*, size_t,

@@ -4,8 +4,9 @@
 // another, and closing it ends everything that could still touch the caller's
 // memory. Progress happens only inside calls.
 //
-// A path is wired when a message has come from the peer and our own has left,
-// so that from then on neither side needs the other's calls to finish.
+// A path is wired when both sides have said over the link that UCX has nothing
+// left to set up: over tcp UCX needs calls on both sides until then, and a side
+// that is done makes none.
 //
 // Thread-safety: one thread at a time (the communicator's lock). Ownership:
 // owns the worker, the endpoint and the link. Failure: once failed, a path
@@ -47,10 +48,7 @@ class NetPath {
   Result<std::string> Address() const { return worker_->Address(); }
   Status Attach(PeerLink link, const std::string& peer_address);
   Status Wire();
-  bool wired() const {
-    return greeted_ && flush_started_ && greeting_ == nullptr &&
-           flush_ == nullptr;
-  }
+  bool wired() const { return said_ready_ && peer_ready_ && link_.sent(); }
 
   // Receives active messages `id`; register before Attach.
   void Handle(unsigned id, ucp_am_recv_callback_t callback, void* argument);
@@ -96,6 +94,8 @@ class NetPath {
   void* greeting_ = nullptr;  // ours, until it has left
   void* flush_ = nullptr;
   bool goodbye_ = false;
+  bool said_ready_ = false;
+  bool peer_ready_ = false;
   bool abandoned_ = false;
   ucs_status_t broken_ = UCS_OK;
   int64_t peer_timeout_ms_;  // 0: none

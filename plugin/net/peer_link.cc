@@ -120,15 +120,17 @@ std::string PeerLink::TakeMessage() {
 PeerLink::State PeerLink::Look() {
   char buffer[64];
   const IoResult got = ReadSome(socket_.get(), buffer, sizeof(buffer));
-  if (got.state == IoResult::State::kWouldBlock) return State::kOpen;
-  if (got.state == IoResult::State::kDone) {
-    in_.append(buffer, got.bytes);
-    uint32_t word = 0;
-    if (in_.size() < sizeof(word)) return State::kOpen;
+  in_.append(buffer, got.bytes);
+  uint32_t word = 0;
+  // Perhaps read already, behind the last message of the set-up.
+  if (in_.size() >= sizeof(word)) {
     std::memcpy(&word, in_.data(), sizeof(word));
     return word == kGoodbye ? State::kSaidGoodbye : State::kBroken;
   }
-  return State::kBroken;
+  return got.state == IoResult::State::kWouldBlock ||
+                 got.state == IoResult::State::kDone
+             ? State::kOpen
+             : State::kBroken;
 }
 
 void PeerLink::Close() {

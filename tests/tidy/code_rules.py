@@ -42,7 +42,7 @@ BANS = (
          # UCX's own variables are read where UCX is set up, as UCX reads them;
          # the checks of a plugin set what the plugin will read.
          r"^transports/base/|^transports/bootstrap/launch|^transports/ucx/"
-         r"|^plugin/check/"),
+         r"|^plugin/check/|^perf/net/net_pair"),
     _ban(r"#\s*include\s*<+uc[pts]/",
          "UCX is seen by transports/ucx only; go through Transport",
          # NCCL's plugin interface has registered memory, flushes and a worker
