@@ -74,8 +74,6 @@ int RunCommand(const PluginCheckOptions& options) {
 
 void AddPluginCheckCommand(Commands* commands) {
   auto options = std::make_shared<PluginCheckOptions>();
-  // Ours; another plugin's variable is given by the option.
-  options->conformance.failing_environment = "RONDO_NET_DEVICES=no-such-device";
   CLI::App* app = commands->Add(
       nullptr, "plugin-check", "check that a net plugin does what NCCL needs",
       kExamples, [options](const Invocation&) { return RunCommand(*options); });
@@ -92,9 +90,8 @@ void AddPluginCheckCommand(Commands* commands) {
                   "set a variable for the plugin")
       ->type_name("NAME=VALUE");
   app->add_option("--failing-env", conformance->failing_environment,
-                  "a variable that makes init() fail; empty: not checked")
-      ->type_name("NAME=VALUE")
-      ->capture_default_str();
+                  "a variable that makes init() fail; known of Rondo's own")
+      ->type_name("NAME=VALUE");
   AddNumberOption(app, "--timeout-s", "seconds that one check may take", 1,
                   86400, &conformance->timeout_s);
   app->add_option("-J,--json", options->json_path, "write the report as JSON")

@@ -111,16 +111,18 @@ Status CheckDeviceRange(const CheckSetup& setup) {
 }
 
 Status CheckFailedInit(const CheckSetup& setup) {
-  const size_t equals = setup.failing_environment.find('=');
-  if (equals == std::string::npos) {
-    return Skip("no --failing-env NAME=VALUE was given");
-  }
-  const std::string name = setup.failing_environment.substr(0, equals);
-  const char* before = std::getenv(name.c_str());
-  const std::string kept = before == nullptr ? "" : before;
-  setenv(name.c_str(), setup.failing_environment.c_str() + equals + 1, 1);
   RONDO_ASSIGN_OR_RETURN(auto plugin, LoadedPlugin::Open(setup.path));
   NetTable& net = *plugin->table(setup.version);
+  std::string setting = setup.failing_environment;
+  if (setting.empty() && std::string(net.name()) == "Rondo") {
+    setting = "RONDO_NET_DEVICES=no-such-device";
+  }
+  if (setting.empty()) return Skip("no --failing-env NAME=VALUE was given");
+  const size_t equals = setting.find('=');
+  const std::string name = setting.substr(0, equals);
+  const char* before = std::getenv(name.c_str());
+  const std::string kept = before == nullptr ? "" : before;
+  setenv(name.c_str(), setting.c_str() + equals + 1, 1);
   void* context = nullptr;
   RONDO_RETURN_IF_ERROR(
       FailsWell(net.Init(&context, 1, CheckLogger()), "init that has to fail"));

@@ -172,7 +172,11 @@ Result<std::vector<Check>> Chosen(const std::vector<std::string>& names) {
 Result<std::vector<ConformanceRow>> RunConformance(
     const ConformanceOptions& options,
     const std::function<void(const ConformanceRow&)>& seen) {
-  for (const std::string& setting : options.environment) {
+  std::vector<std::string> settings = options.environment;
+  if (!options.failing_environment.empty()) {
+    settings.push_back(options.failing_environment);
+  }
+  for (const std::string& setting : settings) {
     if (setting.find('=') == std::string::npos || setting[0] == '=') {
       return InvalidArgument("\"" + setting + "\" is no NAME=VALUE");
     }

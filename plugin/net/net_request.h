@@ -29,6 +29,7 @@ struct GrantEntry {
 };
 struct Grant {
   uint64_t first_sequence;
+  uint64_t received;  // messages so far: spares a message of its own
   uint32_t count;
   uint32_t reserved;
   GrantEntry entries[kMaxReceives];

@@ -41,7 +41,8 @@ Status ReceiveComm::Receive(int count, void** data, const size_t* bytes,
   taken->is_receive = true;
   taken->count = count;
   Grant& grant = taken->grant;
-  grant = {next_sequence_, static_cast<uint32_t>(count), 0, {}};
+  grant = {next_sequence_, received_, static_cast<uint32_t>(count), 0, {}};
+  acknowledged_ = received_;
   next_sequence_ += static_cast<uint64_t>(count);
   for (int i = 0; i < count; ++i) {
     const auto at = static_cast<size_t>(i);
@@ -153,12 +154,13 @@ bool ReceiveComm::Acknowledge() {
     ucp_request_free(std::exchange(acknowledging_, nullptr));
   }
   if (acknowledged_ == received_) return true;
-  acknowledged_ = received_;
+  acknowledged_ = acknowledgment_ = received_;
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
   param.flags = UCP_AM_SEND_FLAG_EAGER;
-  void* sent = ucp_am_send_nbx(path_->endpoint(), kReceivedMessage, nullptr, 0,
-                               &acknowledged_, sizeof(acknowledged_), &param);
+  void* sent =
+      ucp_am_send_nbx(path_->endpoint(), kReceivedMessage, nullptr, 0,
+                      &acknowledgment_, sizeof(acknowledgment_), &param);
   // A path that broke is found by who looks at the peer.
   if (UCS_PTR_IS_PTR(sent)) acknowledging_ = sent;
   return acknowledging_ == nullptr;

@@ -48,7 +48,8 @@ class ReceiveComm final : public NetComm {
 
   uint64_t next_sequence_ = 0;
   uint64_t received_ = 0;
-  uint64_t acknowledged_ = 0;  // while its message leaves, UCX reads it
+  uint64_t acknowledged_ = 0;
+  uint64_t acknowledgment_ = 0;  // read by UCX while it leaves
   void* acknowledging_ = nullptr;
   NetFlush flush_;
 };

@@ -23,9 +23,10 @@ ucs_status_t SendComm::GrantQueue::OnReceived(void* self, const void*, size_t,
                                               void* data, size_t bytes,
                                               const ucp_am_recv_param_t*) {
   auto* queue = static_cast<GrantQueue*>(self);
-  if (bytes == sizeof(queue->received)) {
-    std::memcpy(&queue->received, data, bytes);
-  }
+  uint64_t received = 0;
+  if (bytes != sizeof(received)) return UCS_OK;
+  std::memcpy(&received, data, bytes);
+  queue->received = std::max(queue->received, received);
   return UCS_OK;
 }
 
@@ -35,11 +36,12 @@ ucs_status_t SendComm::GrantQueue::OnGrant(void* self, const void*, size_t,
   Grant grant;
   if (bytes < offsetof(Grant, entries)) return UCS_OK;
   std::memcpy(&grant, data, std::min(bytes, sizeof(grant)));
+  auto* queue = static_cast<GrantQueue*>(self);
+  queue->received = std::max(queue->received, grant.received);
   const uint32_t count = std::min<uint32_t>(grant.count, kMaxReceives);
   for (uint32_t i = 0; i < count; ++i) {
-    static_cast<GrantQueue*>(self)->entries.push_back({grant.first_sequence + i,
-                                                       grant.entries[i].bytes,
-                                                       grant.entries[i].tag});
+    queue->entries.push_back({grant.first_sequence + i, grant.entries[i].bytes,
+                              grant.entries[i].tag});
   }
   return UCS_OK;
 }

@@ -161,6 +161,9 @@ TEST(ConformanceTest, RefusesUnknownChecksAndVersions) {
   ConformanceOptions options = OurPlugin();
   options.checks = {"no-such-check"};
   EXPECT_EQ(RunConformance(options).status().code(), Code::kInvalidArgument);
+  options = OurPlugin();
+  options.failing_environment = "NOT_A_SETTING";
+  EXPECT_EQ(RunConformance(options).status().code(), Code::kInvalidArgument);
   options = BadPlugin("");
   options.version = 9;
   EXPECT_NE(RunConformance(options).status().message().find("version 9"),
