@@ -1,10 +1,12 @@
 #include "perf/net/net_measure.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "fmt/format.h"
 #include "perf/net/net_flow.h"
+#include "perf/net/turn_length.h"
 
 namespace rondo::perf {
 namespace {
@@ -13,13 +15,21 @@ constexpr int64_t kFewest = 2 * kWindow;
 // The raw bandwidth is the sender's, who is done when the last messages are in
 // the kernel's buffers; those must not count for much.
 constexpr int64_t kFewestBytes = int64_t{16} << 20;
-constexpr int64_t kMost = 10000000;
-constexpr int64_t kGrowth = 8;
 constexpr double kNsPerMs = 1e6;
+constexpr double kNsPerUs = 1e3;
 
-int64_t ElapsedNs(NetTest test, const PairAnswers& answers) {
-  return test == NetTest::kBandwidth ? answers.second.elapsed_ns
-                                     : answers.first.elapsed_ns;
+// Of a ping-pong, the median round trip is what each usually takes.
+Trial TrialOf(const NetCell& cell, int64_t messages,
+              const PairAnswers& answers) {
+  Trial trial;
+  trial.messages = messages;
+  const bool bandwidth = cell.test == NetTest::kBandwidth;
+  trial.took_ns = static_cast<double>(bandwidth ? answers.second.elapsed_ns
+                                                : answers.first.elapsed_ns);
+  trial.usual_ns = bandwidth ? trial.took_ns
+                             : 2 * answers.first.median_us * kNsPerUs *
+                                   static_cast<double>(messages);
+  return trial;
 }
 
 int64_t Fewest(const NetCell& cell) {
@@ -68,19 +78,14 @@ Status NetMeasure::Fill(NetCell* cell) {
 // Also the warm-up.
 Status NetMeasure::FindMessages(NetCell* cell) {
   const double wanted_ns = options_.time_ms * kNsPerMs;
-  int64_t tried = kFewest;
-  for (;;) {
+  for (int64_t tried = kFewest;; tried *= kTrialGrowth) {
     RONDO_ASSIGN_OR_RETURN(const PairAnswers answers,
                            RunPlugin(*cell, tried, false));
-    const auto took = static_cast<double>(
-        std::max<int64_t>(ElapsedNs(cell->test, answers), 1));
-    if (took * 4 >= wanted_ns || tried * kGrowth > kMost) {
-      const double scaled = static_cast<double>(tried) * wanted_ns / took;
-      cell->messages = std::clamp(static_cast<int64_t>(scaled),
-                                  std::min(Fewest(*cell), kMost), kMost);
-      return Status::Ok();
-    }
-    tried *= kGrowth;
+    const std::optional<int64_t> found = MessagesOfTurn(
+        TrialOf(*cell, tried, answers), wanted_ns, Fewest(*cell));
+    if (!found) continue;
+    cell->messages = *found;
+    return Status::Ok();
   }
 }
 
