@@ -1,4 +1,5 @@
-// `rondo perf net` as a user runs it, over our own plugin on loopback.
+// `rondo perf net` as a user runs it, on loopback: over our own plugin, and
+// over one that knows nothing of UCX and can be told to spoil what it carries.
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "perf/end_to_end/command_runner.h"
@@ -9,10 +10,12 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr char kPlugin[] = "plugin/libnccl-net-rondo.so";
+constexpr char kSocketPlugin[] = "tests/plugin/socket/libbad_plugin.so";
 
-std::vector<std::string> Words(std::vector<std::string> more) {
+std::vector<std::string> Words(std::vector<std::string> more,
+                               const char* plugin = kPlugin) {
   std::vector<std::string> words = {
-      "perf",           "net", "--plugin",  kPlugin, "--device", "lo",
+      "perf",           "net", "--plugin",  plugin, "--device", "lo",
       "--alternations", "2",   "--time-ms", "5"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
@@ -46,6 +49,33 @@ TEST(NetCommandTest, DrivesAnOlderVersionToo) {
   const Json json = Json::parse(FileText(path));
   EXPECT_EQ(json["plugin_version"], 8);
   EXPECT_TRUE(json["results"][0]["ratio"].is_null());
+}
+
+TEST(NetCommandTest, MeasuresAPluginThatIsNotOurs) {
+  const std::string path = NewPath("net.json");
+  const Finished run = RunRondo(Words(
+      {"--raw", "0", "-b", "1000", "-e", "1000", "-J", path}, kSocketPlugin));
+  ASSERT_EQ(run.exit_status, 0) << run.standard_error;
+  const Json json = Json::parse(FileText(path));
+  EXPECT_EQ(json["plugin"], "Bad");
+  ASSERT_EQ(json["results"].size(), 2u);
+  for (const Json& cell : json["results"]) {
+    EXPECT_EQ(cell["wrong_bytes"], 0) << cell;
+  }
+}
+
+TEST(NetCommandTest, FailsWhenAByteIsWrong) {
+  const std::string path = NewPath("net.json");
+  const Finished run = RunRondo(Words({"--raw", "0", "--test", "bandwidth",
+                                       "-b", "1Mi", "-e", "1Mi", "-J", path},
+                                      kSocketPlugin),
+                                {{"RONDO_BAD_PLUGIN_FAULT", "corrupts-large"}});
+  EXPECT_EQ(run.exit_status, 1) << run.standard_error;
+  // The last byte of each of the window's messages, in both directions.
+  EXPECT_EQ(Json::parse(FileText(path))["results"][0]["wrong_bytes"], 16);
+  EXPECT_NE(run.standard_output.find("Wrong bytes : 16 FAILED"),
+            std::string::npos)
+      << run.standard_output;
 }
 
 TEST(NetCommandTest, LeavesTheRawColumnEmptyWithoutPerftest) {
